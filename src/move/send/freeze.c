@@ -130,7 +130,7 @@ static void fit_cpus(const struct move_source *src, const cpu_set_t *cpus,
 			continue;
 		send_progress(
 			src,
-			"thread %d keeps to CPUs that are not all there: it may run on any",
+			"thread %d is bound to CPUs of which the destination lacks some: it may run on any there",
 			m->thread[i]->tid);
 		b->len = 0;
 	}
@@ -146,7 +146,7 @@ static void fit_nodes(const struct move_source *src,
 			continue;
 		send_progress(
 			src,
-			"thread %d has its memory on nodes that are not all there: it gets it where it runs",
+			"thread %d wants memory of nodes of which the destination lacks some: it gets memory where it runs",
 			m->thread[i]->tid);
 		move__mempolicy__free_unpacked(*p, NULL);
 		*p = NULL;

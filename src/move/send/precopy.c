@@ -248,7 +248,7 @@ static void stop_if_late(struct sending *s, usec_t rest)
 		return;
 	send_progress(
 		s->src,
-		"it would not have left in time: it stands still for the rest");
+		"the process would not leave in time: it stands still for the rest of the move");
 	s->halted = send_now();
 	send_limit_halted(s);
 	s->throttle = throttle_create(s->process.tracee, 0);

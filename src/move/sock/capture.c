@@ -20,7 +20,10 @@
 #include "move/sock/tcp_compat.h"
 #include "move/wire/append.h"
 
-/* An abstract name can be bound again, a path would be another file. */
+/*
+ * A unix socket's abstract name can be bound again; a path cannot, as that would make
+ * another file.
+ */
 static int check_name(const Fds__Unix *u, const struct sockaddr_un *sun,
 		      struct fdscan_file *f, struct error *err)
 {
@@ -40,7 +43,10 @@ static int compare_inode(const void *key, const void *file)
 	return (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
 }
 
-/* The socket of that inode, on the device of all sockets, which `like` is one of. */
+/*
+ * The file of the scan that is the socket of that inode number, or -1. Inode numbers
+ * are of sockfs, the device of every socket; `like` is any socket.
+ */
 static int32_t find_socket(const struct fdscan *sc,
 			   const struct fdscan_file *like, uint64_t ino)
 {
@@ -51,7 +57,7 @@ static int32_t find_socket(const struct fdscan *sc,
 	return found ? (int32_t)(found - sc->file) : -1;
 }
 
-/* Find the other end, which must be in the process; see check_pair(). */
+/* Find the socket's other end, which must be in the process; see check_pair(). */
 static int set_peer(struct fdscan *sc, struct fdscan_file *f,
 		    const struct sock_diag_unix *d, struct error *err)
 {
@@ -77,12 +83,12 @@ static const Fds__Unix *unix_of(const struct fdscan_file *f)
 		       : NULL;
 }
 
-/* Once all are described: does the other end point back? */
+/* Once all sockets are captured: is the other end connected to this one? */
 static int check_pair(const struct fdscan *sc, size_t i, struct error *err)
 {
 	const Fds__Unix *u = unix_of(&sc->file[i]), *other;
 
-	/* without a sock_diag socket nobody has asked */
+	/* without a sock_diag socket the other ends are not known */
 	if (sc->s->diag < 0 || !u || u->peer < 0)
 		return 0;
 	other = unix_of(&sc->file[u->peer]);
@@ -154,7 +160,7 @@ static int cap_unix(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 					     f->number)
 				 : 0;
 	if (u->peer == -1 && f->msg->socket->type != SOCK_DGRAM)
-		return 0; /* not connected: nothing can have come */
+		return 0; /* not connected: nothing can have been sent to it */
 	return unix_queue(sc, f, err);
 }
 
@@ -165,7 +171,7 @@ static int cap_names(struct fdscan_file *f, Fds__Inet *m)
 
 	if (getsockname(f->copy, (struct sockaddr *)&ss, &len) < 0)
 		return -errno;
-	/* Port and family are at the same place in both families. */
+	/* The port is at the same place in the addresses of both families. */
 	if (((struct sockaddr_in *)&ss)->sin_port)
 		m->local = append_bytes(&ss, len);
 	len = sizeof(ss);
@@ -175,8 +181,8 @@ static int cap_names(struct fdscan_file *f, Fds__Inet *m)
 }
 
 /*
- * No call tells whether a UDP socket is shut down, and sock_diag lists only
- * those with a port.
+ * Read how a UDP socket was shut down: no system call tells, and sock_diag lists only
+ * sockets with a port.
  */
 static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
 			Fds__Inet *m, struct error *err)
@@ -190,8 +196,9 @@ static int cap_shutdown(const struct fdscan *sc, const struct fdscan_file *f,
 }
 
 /*
- * Only of sockets that are bound and not connected: a connection takes more
- * than an address that may be bound.
+ * Note whether the socket is bound to an address that its network does not have.  Only
+ * for sockets that are not connected: a connection takes more than an address that can
+ * be bound.
  */
 static int cap_foreign(const struct fdscan *sc, const struct fdscan_file *f,
 		       Fds__Inet *m, struct error *err)
@@ -295,7 +302,9 @@ static const Fds__Inet *stream_of(const struct fdscan_file *f)
 		       : NULL;
 }
 
-/* A port is at the same place in both families, one of which may be mapped. */
+/*
+ * The port is at the same place in both families; the address may be v4 mapped into v6.
+ */
 static in_port_t port_of(const ProtobufCBinaryData *address)
 {
 	const struct sockaddr_in *sin = (const void *)address->data;
@@ -303,7 +312,7 @@ static in_port_t port_of(const ProtobufCBinaryData *address)
 	return address->len ? sin->sin_port : 0;
 }
 
-/* Is b the other end of a, or the listener that still has to accept it? */
+/* Is b the other end of connection a, or the listener that has not accepted it yet? */
 static bool leads_to(const Fds__Inet *a, const Fds__Inet *b)
 {
 	return port_of(&a->peer) == port_of(&b->local) &&
@@ -321,8 +330,8 @@ static bool same_address(const void *local, const void *peer)
 }
 
 /*
- * Does a process of its network have the other end?  Not known without a
- * sock_diag socket.
+ * Does a process in the same network namespace have the other end open?  False if there
+ * is no sock_diag socket to ask.
  */
 static bool is_held(const struct fdscan *sc, const Fds__Inet *m)
 {
@@ -335,8 +344,8 @@ static bool is_held(const struct fdscan *sc, const Fds__Inet *m)
 }
 
 /*
- * The other end may be at any address of the host. Only the first looks ask
- * whether it is, as that takes a call for each connection.
+ * Is the other end on this host, at any of its addresses?  Only the first checks ask,
+ * as that takes a system call for each connection.
  */
 static bool is_within(const struct fdscan *sc, const Fds__Inet *m, int state)
 {
@@ -344,15 +353,15 @@ static bool is_within(const struct fdscan *sc, const Fds__Inet *m, int state)
 		    same_address(m->local.data, m->peer.data);
 
 	if (near && state == TCP_ESTABLISHED)
-		/* An other end that nobody has accepted yet counts, too. */
+		/* An other end that is not accepted yet counts, too. */
 		return true;
 	return (near || (!sc->content && !sc->s->soon)) && is_held(sc, m);
 }
 
 /*
- * A connection within this host is refused, as the process at its other end
- * stays. It is not if that end belongs to the process too, or is closed; one
- * that the process still has to accept is waited for.
+ * Refuse a connection within this host, because the process at its other end stays.  It
+ * is not refused if that end belongs to the process as well, or is closed; a connection
+ * that the process has yet to accept is waited for.
  */
 static int check_local(struct fdscan *sc, struct fdscan_file *f,
 		       struct error *err)
@@ -395,8 +404,8 @@ static bool takes_part(const Fds__Socket *s, const Fds__Inet *m, int fd)
 	    sockopt_int(fd, SOL_SOCKET, SO_REUSEPORT) <= 0)
 		return false;
 	/*
-	 * Each member of a multicast group gets everything, however many there
-	 * are.
+	 * Sockets that are bound to a multicast group share nothing: each gets
+	 * every datagram.
 	 */
 	if (s->family == AF_INET
 		    ? IN_MULTICAST(ntohl(in->sin_addr.s_addr))
@@ -407,9 +416,9 @@ static bool takes_part(const Fds__Socket *s, const Fds__Inet *m, int fd)
 }
 
 /*
- * The kernel distributes what comes for a port among the sockets of its group
- * (SO_REUSEPORT); those of another process do not move along. Only the first
- * looks ask for that.
+ * Refuse a socket that shares its port with a socket of another process (SO_REUSEPORT),
+ * which does not move along: the kernel distributes what comes for the port among them.
+ * Only the first checks ask.
  */
 static int check_port_group(struct fdscan *sc, struct fdscan_file *f,
 			    struct error *err)

@@ -6,15 +6,15 @@
 
 #include "move/fdkit/source.h"
 
-/* As kind/kind.h has it of other descriptions. */
+/* Capture a socket; as struct fd_kind's capture (kind/kind.h). */
 int sock_capture_socket(struct fdscan *sc, struct fdscan_file *f,
 			struct error *err) must_check;
-/* When all are there: unix sockets find their other ends. */
+/* When all files are captured: connect the ends of unix sockets, and check them. */
 int sock_capture_finish(struct fdscan *sc, struct error *err) must_check;
 
 /*
- * All that can be read from fd, not consuming it; a message a packet, appended
- * to the list.  from: with who sent it.
+ * Append all that can be read from fd to the list, one message for each packet, without
+ * consuming it.  from: with the sender's address.
  */
 int sockq_peek(int fd, bool from, Fds__Message ***ret, size_t *ret_n,
 	       struct error *err) must_check;

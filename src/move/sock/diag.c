@@ -297,7 +297,7 @@ struct member_arg {
 	bool found;
 };
 
-/* The same port of the same address. */
+/* Is that socket bound to the same port and address? */
 static bool is_bound_alike(const struct sock_diag_tcp *t,
 			   const struct sockaddr_storage *local, socklen_t len)
 {
@@ -345,7 +345,7 @@ static void put_id(struct inet_diag_sockid *id, const void *local,
 	const struct sockaddr_in *l = local, *p = peer;
 	const struct sockaddr_in6 *l6 = local, *p6 = peer;
 
-	/* The port is at the same place in both. */
+	/* The port is at the same place in the addresses of both families. */
 	id->idiag_sport = l->sin_port;
 	id->idiag_dport = p->sin_port;
 	id->idiag_cookie[0] = id->idiag_cookie[1] = INET_DIAG_NOCOOKIE;

@@ -1,6 +1,4 @@
-/*
- * diag.h - what only sock_diag(7) tells about sockets
- */
+/* diag.h - what can be learnt about sockets only by sock_diag(7) */
 #ifndef MOVE_SOCK_DIAG_H
 #define MOVE_SOCK_DIAG_H
 
@@ -15,8 +13,9 @@
 struct nlmsghdr;
 
 /*
- * A socket for sock_diag and one for rtnetlink in the network namespace of process
- * pid, which may belong to another user namespace: a forked child enters both.
+ * Open a socket for sock_diag and one for rtnetlink in the network namespace of process
+ * pid.  That may belong to another user namespace, so a forked child enters both
+ * namespaces and passes the sockets back.
  */
 int sock_diag_open(pid_t pid, int pidfd, int *ret, int *ret_route,
 		   struct error *err) must_check;
@@ -27,17 +26,20 @@ int sock_diag_ask(int diag, struct nlmsghdr *nlh,
 		  void *arg) must_check;
 
 /*
- * foreign.c: does nobody in that network have this address?  Then a socket was bound to it
- * with IP_FREEBIND or the like, or the address has been taken away since.
+ * foreign.c: *ret: does no interface of that network have this address?  Then a socket
+ * was bound to it with IP_FREEBIND or the like, or the address was removed since.
  */
 int sock_diag_foreign(int route, const void *address, bool *ret,
 		      struct error *err) must_check;
 
 struct sock_diag_unix {
 	uint64_t ino;
-	int64_t peer;	   /* inode; 0: was closed; -1: never connected */
+	/*
+	 * inode number of the other end; 0: it is closed; -1: never connected
+	 */
+	int64_t peer;
 	uint32_t shutdown; /* 1: receive, 2: send */
-	uint32_t waiting;  /* connections to be accepted, of a listener */
+	uint32_t waiting;  /* of a listener: connections to be accepted */
 	uint32_t backlog;  /* of a listener */
 	int state;	   /* TCP_LISTEN ... */
 };
@@ -46,11 +48,11 @@ int sock_diag_unix_get(int diag, uint64_t ino, struct sock_diag_unix *ret,
 		       struct error *err) must_check;
 
 struct sock_diag_tcp {
-	uint64_t ino;	  /* 0: has no descriptor */
+	uint64_t ino;	  /* inode number; 0: no process has it open */
 	int state;	  /* TCP_SYN_SENT, TCP_SYN_RECV ... */
 	uint32_t rqueue;  /* bytes unread; of a listener, connections */
 	uint32_t wqueue;  /* bytes not acknowledged */
-	uint32_t flying;  /* packets sent and not acknowledged */
+	uint32_t flying;  /* segments sent and not acknowledged */
 	uint32_t min_rtt; /* us, or UINT32_MAX */
 	struct sockaddr_storage local, peer;
 	socklen_t len;
@@ -62,8 +64,8 @@ int sock_diag_tcp_get(int diag, const void *local, const void *peer,
 		      struct error *err) must_check;
 
 /*
- * How the bound UDP socket of that inode number was shut down: 1 for receiving,
- * 2 for sending, or both.  Its port as in a sockaddr.
+ * How the bound UDP socket of that inode number was shut down: 1 for receiving, 2 for
+ * sending, or both.  port: as in a sockaddr.
  */
 int sock_diag_udp_shutdown(int diag, int family, uint16_t port, uint64_t ino,
 			   uint32_t *ret, struct error *err) must_check;
@@ -74,8 +76,8 @@ int sock_diag_tcp_each(int diag, uint32_t states,
 		       void *arg, struct error *err) must_check;
 
 /*
- * Is there another socket that listens, or takes datagrams, at that very address
- * and port, whose inode number is not ours?  1: yes.
+ * 1: another socket (of another inode number) listens, or receives datagrams, at that
+ * very address and port.
  */
 int sock_diag_shared(int diag, bool stream,
 		     const struct sockaddr_storage *local, socklen_t len,

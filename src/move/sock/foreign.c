@@ -1,4 +1,4 @@
-/* foreign.c - is an address one of a network's? */
+/* foreign.c - does a network namespace have an address? */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
@@ -14,7 +14,10 @@ static int parse_route(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-/* How would the kernel there deliver what is for that address? */
+/*
+ * The type of the route that the kernel there would take to that address (RTN_LOCAL
+ * ...).
+ */
 static int route_type(int route, const void *address, unsigned char *ret)
 {
 	char buf[256] __attribute__((aligned(8)));
@@ -67,7 +70,7 @@ int sock_diag_foreign(int route, const void *address, bool *ret,
 	if (needs_no_host(address))
 		return 0;
 	r = route_type(route, address, &type);
-	/* without any route to it, it is none of ours */
+	/* without any route to it, it is not an address of that network */
 	if (r < 0 && r != -ENETUNREACH && r != -EHOSTUNREACH)
 		return error_sys(err, r, "asking for the way to an address");
 	*ret = type != RTN_LOCAL && type != RTN_BROADCAST &&

@@ -22,7 +22,7 @@ int sock_make_fill(int fd, Fds__Message *const *m, size_t n, struct error *err)
 		size_t n_left = m[i]->data.len;
 		const uint8_t *p = n_left ? m[i]->data.data : (uint8_t *)"";
 
-		do { /* once for an empty message */
+		do { /* at least once, for an empty message */
 			ssize_t w = send(fd, p, n_left,
 					 MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -45,7 +45,10 @@ static int set_options(int fd, const Fds__Socket *m, struct error *err)
 
 /* ---- unix sockets ---- */
 
-/* Room at the sending side, whose own size is set afterwards. */
+/*
+ * Fill the queue with a larger buffer at the sending side, whose own size is set
+ * afterwards.
+ */
 static int fill_wide(int fd, const Fds__Unix *u, struct error *err)
 {
 	Fds__Socket wide = FDS__SOCKET__INIT;
@@ -118,10 +121,7 @@ static int make_pair(struct fds_restored *r, size_t i, int *ret,
 	return e;
 }
 
-/*
- * If nobody is connected to a socket, its queue can be filled by sending to its
- * name.
- */
+/* Fill the queue of a socket that no other is connected to by sending to its name. */
 static int fill_named(const Fds__Socket *m, struct error *err)
 {
 	fd_auto fd = -1;
@@ -162,7 +162,10 @@ static int make_single(const Fds__Socket *m, int *ret, struct error *err)
 
 /* ---- internet sockets ---- */
 
-/* File i, if it is a socket that receives what comes to a port; or NULL. */
+/*
+ * File i, if it is a socket that is bound to a port and receives what comes there; or
+ * NULL.
+ */
 static const Fds__Socket *bound_at(const struct fds_restored *r, size_t i)
 {
 	const Fds__File *f = r->set->file[i];
@@ -184,9 +187,9 @@ static bool bound_alike(const Fds__Socket *a, const Fds__Socket *b)
 }
 
 /*
- * Had it SO_REUSEPORT when it was bound?  Sockets of the process at one address
- * had, though it may be off at some by now.  Datagram sockets that have
- * SO_REUSEADDR did not need it.
+ * Was SO_REUSEPORT on when the socket was bound?  It was if another socket of the
+ * process is bound to the same address, although it may be off by now.  Datagram
+ * sockets with SO_REUSEADDR do not need it.
  */
 static bool was_in_group(const struct fds_restored *r, size_t i)
 {
@@ -214,8 +217,8 @@ static bool has_reuseport(const Fds__Socket *m)
 }
 
 /*
- * All are bound: the options needed for that are switched off where they were
- * off.
+ * Once all sockets are bound, switch the options that this took off again where they
+ * were off.
  */
 static int leave_group(const struct fds_restored *r, size_t i,
 		       struct error *err)
@@ -263,7 +266,7 @@ int sock_make_socket(struct fds_restored *r, size_t i, int *ret,
 	return make_pair(r, i, ret, err);
 }
 
-/* File i as a TCP socket, or NULL. */
+/* File i, if it is a TCP socket; or NULL. */
 static const Fds__Socket *tcp_of(const struct fds_restored *r, size_t i)
 {
 	const Fds__File *f = r->set->file[i];
@@ -276,9 +279,9 @@ static const Fds__Socket *tcp_of(const struct fds_restored *r, size_t i)
 }
 
 /*
- * Listeners first: a port that has connections cannot be listened on. FINs
- * last: the end that gets one acknowledges it, and if the other end is in this
- * capsule too and not made yet, the kernel answers with a reset.
+ * Listeners first, because a port that has connections cannot be listened on.  FINs
+ * last: the end that gets one acknowledges it, and if the other end is in this capsule
+ * as well and not made yet, the kernel answers the acknowledgement with a reset.
  */
 int sock_make_finish(struct fds_restored *r, struct error *err)
 {
@@ -305,7 +308,7 @@ int sock_make_finish(struct fds_restored *r, struct error *err)
 	return e;
 }
 
-/* The text is that of the first fault. */
+/* The error text is that of the first socket that failed. */
 int sock_make_activate(struct fds_restored *r, struct error *err)
 {
 	struct error here = ERROR_INIT;

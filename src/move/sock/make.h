@@ -7,19 +7,19 @@
 #include "move/fdkit/restored.h"
 
 /*
- * Make file i, a socket; *ret is its descriptor.  May make its other end as
- * well, and leave that, lifted, in r->at.
+ * Make file i, a socket; *ret is its descriptor.  May make its other end as well, and
+ * leave that in r->at, at a high number (fdkit/lift.h).
  */
 int sock_make_socket(struct fds_restored *r, size_t i, int *ret,
 		     struct error *err) must_check;
 
-/* When all files are made: what takes several sockets. */
+/* When all files are made: finish what concerns several sockets. */
 int sock_make_finish(struct fds_restored *r, struct error *err) must_check;
 
 /* See fds_activate(). */
 int sock_make_activate(struct fds_restored *r, struct error *err) must_check;
 
-/* Send messages by fd, a unix socket, without waiting. */
+/* Send these messages through fd, a unix socket, without waiting. */
 int sock_make_fill(int fd, Fds__Message *const *m, size_t n,
 		   struct error *err) must_check;
 

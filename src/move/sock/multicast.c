@@ -1,9 +1,10 @@
 /*
  * multicast.c - the multicast groups that a UDP socket is a member of
  *
- * No call lists them, but one that asks for the source filter of a group on an
- * interface answers only for members (MCAST_MSFILTER).  All groups that anybody
- * has joined are in /proc/net/igmp and igmp6: there are few.
+ * No system call lists them.  But the one that reads the source filter of a group on an
+ * interface (MCAST_MSFILTER) fails unless the socket is a member.  All groups that any
+ * socket has joined are in /proc/net/igmp and igmp6; as these are few, each is asked
+ * for.
  */
 #include "move/sock/multicast.h"
 
@@ -53,7 +54,7 @@ static int add_group(Fds__Inet *inet, int fd, int level,
 	return 0;
 }
 
-/* Is the socket a member?  Then also which sources it wants. */
+/* If the socket is a member of that group, append it, and which sources it wants. */
 static int ask_group(Fds__Inet *inet, int fd, int level, uint32_t interface,
 		     const void *group, struct error *err)
 {
@@ -134,7 +135,8 @@ int multicast_get(pid_t pid, int fd, Fds__Socket *m, struct error *err)
 		int (*ask)(Fds__Inet *inet, int fd, const char *text,
 			   struct error *err);
 	} kind[] = {
-		{ "net/igmp", AF_INET, ask_igmp }, /* v6 sockets may, too */
+		/* IPv6 sockets may join groups of IPv4, too */
+		{ "net/igmp", AF_INET, ask_igmp },
 		{ "net/igmp6", AF_INET6, ask_igmp6 },
 	};
 	int r = 0;
@@ -152,7 +154,7 @@ int multicast_get(pid_t pid, int fd, Fds__Socket *m, struct error *err)
 	return r;
 }
 
-/* As it was joined: from all but some, or from some alone. */
+/* Set the filter: all sources but those listed, or those alone. */
 static int filter(int fd, int level, const Fds__Membership *m,
 		  uint32_t interface, struct error *err)
 {

@@ -10,14 +10,13 @@
 #include "move/wire/fds.pb-c.h"
 
 /*
- * Append to m->inet the memberships of the socket fd, which is a copy of one
- * of process pid: of the groups that the interfaces of its network namespace
- * receive, those that it is asked to receive for this socket.
+ * Append to m->inet the groups of which the socket fd, a copy of a descriptor of
+ * process pid, is a member.
  */
 int multicast_get(pid_t pid, int fd, Fds__Socket *m,
 		  struct error *err) must_check;
 
-/* Join them again, by the names of the interfaces. */
+/* Join them again, on the interfaces of those names. */
 int multicast_join(int fd, const Fds__Socket *m, struct error *err) must_check;
 
 #endif

@@ -1,4 +1,4 @@
-/* needs.c - what sockets take that a destination may lack, see needs.h */
+/* needs.c - what sockets need that a destination may lack, see needs.h */
 #include "move/sock/needs.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ static Fds__Need need_of(const Fds__Socket *m)
 
 static in_port_t port_of(const Fds__Inet *m)
 {
-	struct sockaddr_in in = { 0 }; /* its port is where that of v6 is */
+	/* the port is at the same place in both families */
+	struct sockaddr_in in = { 0 };
 
 	if (m->local.len >= sizeof(in))
 		memcpy(&in, m->local.data, sizeof(in));
@@ -52,7 +53,11 @@ void sock_needs_tell(struct fds_source *s, const struct fdscan *sc, size_t i)
 	const Fds__Socket *m = sc->set->file[i]->socket;
 
 	if (sc->content)
-		return; /* too late to be told before the freeze */
+		/*
+		 * the freeze has begun: the destination cannot be asked any
+		 * more
+		 */
+		return;
 	for (size_t k = 0; k < m->n_opt; k++) {
 		Fds__Need need = need_of(m);
 
@@ -66,7 +71,10 @@ void sock_needs_tell(struct fds_source *s, const struct fdscan *sc, size_t i)
 
 /* ---- destination ---- */
 
-/* On loopback, where nothing comes meanwhile.  That it is taken says nothing. */
+/*
+ * Try to bind the port, on loopback, where nothing arrives meanwhile.  That it is in
+ * use says nothing about privileges.
+ */
 static int try_port(int fd, const Fds__Need *need, struct error *err)
 {
 	struct sockaddr_in in = {
@@ -123,7 +131,8 @@ int sock_need_check(const Fds__Need *need, struct error *err)
 	int r = 0;
 
 	if (!is_known(need))
-		return error_set(err, -EPROTO, "a need of no socket");
+		return error_set(err, -EPROTO,
+				 "a need that is not of a socket");
 	m.family = need->family;
 	m.type = need->type;
 	m.protocol = need->protocol;

@@ -17,7 +17,7 @@
 #include "core/xalloc.h"
 #include "move/sock/tcp_compat.h"
 
-/* Of <linux/in.h> and <linux/udp.h>, which do not go with glibc's. */
+/* From <linux/in.h> and <linux/udp.h>, which cannot be included beside glibc's. */
 #define OPT_IP_RECVERR_RFC4884	 26
 #define OPT_IP_LOCAL_PORT_RANGE	 51
 #define OPT_IPV6_MULTICAST_ALL	 29
@@ -28,7 +28,7 @@
 #define OPT_UDP_NO_CHECK6_RX	 102
 #define OPT_UDP_SEGMENT		 103
 #define OPT_UDP_GRO		 104
-/* Younger than the headers. */
+/* Newer than Debian 12's headers. */
 #define OPT_SO_RCVMARK		 75
 #define OPT_SO_PASSPIDFD	 76
 #define OPT_SO_RCVPRIORITY	 82
@@ -37,18 +37,18 @@
 #define OPT_MAX 2048 /* bytes: IPv6 headers */
 
 enum how {
-	DATAGRAM = 1,	 /* of no effect on streams, which may not set some */
-	LOCAL = 16,	 /* of unix sockets alone */
-	UNCONNECTED = 2, /* on a connection it reads as what was negotiated */
-	INDEX = 4,	 /* an interface by number: its name travels */
+	DATAGRAM = 1,	 /* not for streams */
+	LOCAL = 16,	 /* for unix sockets alone */
+	UNCONNECTED = 2, /* not once connected */
+	INDEX = 4,	 /* an interface's number: its name travels */
 	INDEX_NET = 8,	 /* the same, in network byte order */
-	NEED = 32,	 /* takes a privilege, or what is not on each host */
+	NEED = 32,	 /* a destination may not be able to set it */
 };
 
 struct opt {
 	int level, name;
 	unsigned how;
-	const char *called; /* if it is a need */
+	const char *called; /* its name in messages, if it is NEED */
 };
 
 #define NEEDED(level, name, how)                 \
@@ -65,7 +65,7 @@ static const struct opt opts[] = {
 	NEEDED(SOL_SOCKET, SO_MARK, 0),
 	NEEDED(SOL_SOCKET, SO_BUSY_POLL, 0),
 	NEEDED(SOL_SOCKET, SO_PREFER_BUSY_POLL, 0),
-	{ SOL_SOCKET, SO_TIMESTAMPING }, /* one ..._NEW makes all new */
+	{ SOL_SOCKET, SO_TIMESTAMPING }, /* any ..._NEW makes all new */
 	{ SOL_SOCKET, SO_TIMESTAMPING_NEW },
 	{ SOL_SOCKET, SO_TIMESTAMP },
 	{ SOL_SOCKET, SO_TIMESTAMP_NEW },
@@ -93,7 +93,7 @@ static const struct opt opts[] = {
 	{ SOL_SOCKET, SO_PEEK_OFF },
 	{ SOL_SOCKET, SO_TXREHASH },
 	{ SOL_IP, IP_TOS },
-	NEEDED(SOL_SOCKET, SO_PRIORITY, 0), /* which IP_TOS sets as well */
+	NEEDED(SOL_SOCKET, SO_PRIORITY, 0), /* IP_TOS sets it, too */
 	{ SOL_IP, IP_TTL },
 	{ SOL_IP, IP_MTU_DISCOVER },
 	{ SOL_IP, IP_RECVERR },
@@ -245,7 +245,7 @@ int sockopt_interface_index(int fd, const char *name, uint32_t *ret,
 	return 0;
 }
 
-/* An interface that has gone is left out: nothing can be sent there. */
+/* The name of the interface; NULL if it is gone: nothing can be sent there. */
 static char *name_of_index(int fd, const struct opt *o, const uint8_t *value)
 {
 	char name[IF_NAMESIZE];
@@ -267,7 +267,7 @@ static Fds__SockOpt *get_one(int fd, const struct opt *o)
 	char *name;
 
 	if (getsockopt(fd, o->level, o->name, buf, &n) < 0)
-		return NULL; /* an option of another kernel */
+		return NULL; /* an option that this kernel does not have */
 	m = xmalloc(sizeof(*m));
 	fds__sock_opt__init(m);
 	m->level = o->level;
@@ -285,7 +285,7 @@ static Fds__SockOpt *get_one(int fd, const struct opt *o)
 	return m;
 }
 
-/* Is it TCP that is connected, or was? */
+/* Is it a TCP socket that is or was connected? */
 static bool had_peer(int fd)
 {
 	struct sockaddr_storage ss;
@@ -297,7 +297,7 @@ static bool had_peer(int fd)
 		info.tcpi_segs_out);
 }
 
-/* Those of the table with one of the flags `with` (0: any) and none of `not`. */
+/* Read the options with one of the flags `with` (0: any) and none of `not`. */
 static void get_options(int fd, Fds__Socket *m, unsigned with, unsigned not )
 {
 	Fds__SockOpt *o;
@@ -348,7 +348,7 @@ static const struct opt *find_option(const Fds__SockOpt *o,
 	return NULL;
 }
 
-/* What to set: an interface goes by its name. */
+/* The value to set; for an interface, its number here by its name. */
 static int value_of(int fd, const Fds__SockOpt *o, const struct opt *known,
 		    ProtobufCBinaryData *ret, uint32_t *index,
 		    struct error *err)
@@ -395,7 +395,7 @@ static int set_one(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
 	r = getsockopt(fd, o->level, o->name, now, &n) < 0 ? -errno : 0;
 	if (!r && n == v.len && (!n || !memcmp(now, v.data, n)))
 		return 0;
-	/* an older kernel is as if it were off */
+	/* without the option it is as if off */
 	if (r == -ENOPROTOOPT && is_zero(&v))
 		return 0;
 	return setsockopt(fd, o->level, o->name, v.data, (socklen_t)v.len) < 0
@@ -461,7 +461,7 @@ int sockopt_set_unbound(int fd, const Fds__Socket *m, struct error *err)
 	return r;
 }
 
-/* IP_FREEBIND counts at this instant alone, whatever it was set to afterwards. */
+/* IP_FREEBIND matters at bind() alone, whatever it was set to afterwards. */
 int sockopt_bind(int fd, const Fds__Inet *m)
 {
 	int was = sockopt_int(fd, SOL_IP, IP_FREEBIND), r = 0;

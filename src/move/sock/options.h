@@ -12,57 +12,62 @@
 #include "move/wire/fds.pb-c.h"
 
 /*
- * Read what can be read of the table's options, sizes and SO_REUSEADDR; or, for a
- * look that captures nothing, only the options that may be needs: eight or so
- * instead of thirty to sixty.  -ENOTSUP from either if there is a filter.
+ * Read all options of the table that can be read, the buffer sizes and SO_REUSEADDR;
+ * the second reads, for a check that captures nothing, only options that may be needs:
+ * about eight instead of thirty to sixty.  -ENOTSUP from either if the socket has a
+ * filter.
  */
 int sockopt_get_all(int fd, Fds__Socket *m, struct error *err) must_check;
 int sockopt_get_needs(int fd, Fds__Socket *m, struct error *err) must_check;
 
 /*
- * Set, on a new socket that is not yet bound, what differs.  Only options of
- * the table are accepted.  Not SO_REUSEADDR, nor the buffers.
+ * Set those options that differ on a new socket that is not bound yet, but neither
+ * SO_REUSEADDR nor the buffers.  Options that are not in the table are refused.
  */
 int sockopt_set_all(int fd, const Fds__Socket *m, struct error *err) must_check;
 
 /*
- * Does it take something that a destination may lack?  Try there, on a socket that
- * is thrown away, whether it does not.
+ * Does the option take something that a destination may lack?  If so, the second
+ * function tries it at the destination, on a socket that is thrown away.
  */
 bool sockopt_is_need(const Fds__Socket *m, const Fds__SockOpt *o);
 int sockopt_try(int fd, const Fds__Socket *m, const Fds__SockOpt *o,
 		struct error *err) must_check;
 
 /*
- * Of those only what a bound socket does not take any more, for a socket that
- * shall be connected before it gets the others.
+ * Set only those options that cannot be set once the socket is bound; for a socket that
+ * is to be connected before it gets the others.
  */
 int sockopt_set_unbound(int fd, const Fds__Socket *m,
 			struct error *err) must_check;
 
 /*
- * Bind it to its address, if it has one; also to one that is not there, if the
- * source did not have it either.
+ * Bind it to its address, if it has one; also to an address that this host does not
+ * have, if the source did not have it either.
  */
 int sockopt_bind(int fd, const Fds__Inet *m) must_check;
 
 /*
- * Buffers as they were: SO_SNDBUF reads back doubled, and setting it ends the
- * kernel's own tuning unless SO_BUF_LOCK says otherwise.  Beyond
- * net.core.[rw]mem_max only with privilege; what cannot be had is left.
+ * Set the buffer sizes.  SO_SNDBUF reads back doubled, and setting it ends the kernel's
+ * own tuning unless SO_BUF_LOCK says otherwise.  Sizes beyond net.core.[rw]mem_max take
+ * a privilege; without it a buffer stays smaller.
  */
 int sockopt_set_buffers(int fd, const Fds__Socket *m, struct error *err);
 
 /*
- * Interfaces of the socket's network namespace, whose numbers differ from host
- * to host while names go with a capsule; -ENODEV if there is none such.
+ * The name and the number of an interface of the socket's network namespace.  Numbers
+ * differ from host to host, while names are the capsule's.  -ENODEV if there is no such
+ * interface.
  */
 int sockopt_interface_name(int fd, uint32_t index,
 			   char ret[IF_NAMESIZE]) must_check;
 int sockopt_interface_index(int fd, const char *name, uint32_t *ret,
 			    struct error *err) must_check;
 
-/* Read an int option; or negative errno (options here are never negative). */
+/*
+ * The value of an int option, or a negative errno (none of these options is ever
+ * negative).
+ */
 int sockopt_int(int fd, int level, int name);
 /* 0 or a negative errno. */
 int sockopt_set_int(int fd, int level, int name, int v);

@@ -1,8 +1,8 @@
 /*
  * queue.c - reading the receive queue of a socket without consuming it
  *
- * SO_PEEK_OFF makes each MSG_PEEK go on behind the last; it is put back as it
- * was.
+ * With SO_PEEK_OFF each MSG_PEEK goes on behind the last one; the option is put back
+ * afterwards.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "move/wire/append.h"
 
 /*
- * No queue holds more by default; untouched pages of the buffer cost nothing.
+ * No queue holds more by default; pages of the buffer that stay untouched cost nothing.
  */
 #define QUEUE_MAX ((size_t)64 << 20)
 
@@ -41,7 +41,7 @@ static bool drop_rights(struct msghdr *msg)
 	return any;
 }
 
-/* 1: a message is in buf; 0: that was all; or negative errno. */
+/* 1: the next message is in buf; 0: there are no more; or a negative errno. */
 static int peek_one(int fd, int type, uint8_t *buf, struct msghdr *msg,
 		    size_t *ret_n, struct error *err)
 {

@@ -18,7 +18,7 @@
 #include "core/xalloc.h"
 #include "move/sock/tcp_compat.h"
 
-#define SPOOF_TTL 255 /* whatever IP_MINTTL asks */
+#define SPOOF_TTL 255 /* the highest, so that any IP_MINTTL lets it through */
 
 /* What follows the IP header. */
 struct segment {
@@ -50,7 +50,7 @@ static void set_checksum(const void *src, const void *dst, size_t n,
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	check = htons((uint16_t)~sum);
-	/* RFC 768: 0 would say that there is none. */
+	/* RFC 768: a checksum of 0 would mean that there is none. */
 	if (!check && s->protocol == IPPROTO_UDP)
 		check = 0xffff;
 	memcpy(s->data + s->check, &check, sizeof(check));
@@ -128,7 +128,7 @@ static int send_segment(const void *from, const void *to, struct segment *s)
 	return send4(&f4, &t4, s);
 }
 
-/* n: with the options that follow the header. */
+/* n: size of the header with its options. */
 static int send_tcp(const void *from, const void *to, struct tcphdr *tcp,
 		    size_t n, struct error *err)
 {

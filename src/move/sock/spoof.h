@@ -1,10 +1,10 @@
 /*
- * spoof.h - packets that seem to come from a peer
+ * spoof.h - packets that look as if they came from a peer
  *
- * Repair mode cannot say that a FIN was received or acknowledged, and nothing
- * puts a datagram into a queue together with who sent it.  Inside the
- * unplugged capsule both can be played: a raw packet to our own address takes
- * the loopback path.
+ * TCP repair mode cannot set that a FIN was received or acknowledged, and no call puts
+ * a datagram into a queue together with its sender's address.  Inside the capsule,
+ * while it is unplugged from the network, both can be done by a forged packet: a raw
+ * packet to one of our own addresses takes the loopback path.
  */
 #ifndef MOVE_SOCK_SPOOF_H
 #define MOVE_SOCK_SPOOF_H
@@ -16,20 +16,22 @@
 #include "move/wire/fds.pb-c.h"
 
 /*
- * From m's peer to its local address: ACK of ack, and FIN if so, at seq.
- * window is the raw field.
+ * A segment from m's peer to its local address, at seq: it acknowledges ack, and has
+ * FIN if fin is set.  window: the field as sent, not scaled.
  */
 int spoof_tcp(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
 	      bool fin, struct error *err) must_check;
 
-/* The same without FIN, and the answer to what was sent at `echo`, in ms or us
- * by the clock of the connection's timestamps. */
+/*
+ * The same without FIN, as the answer to a segment that was sent at `echo`, in ms or us
+ * as the connection's timestamps count.
+ */
 int spoof_echo(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
 	       uint32_t echo, struct error *err) must_check;
 
 /*
- * The other way, and no play: an ACK of our own to the peer.  The kernel sends
- * none by itself that the peer would take a new window from.
+ * The other way, and not forged: an ACK of our own to the real peer, so that it learns
+ * our window.  The kernel sends none by itself.
  */
 int spoof_ack(const Fds__Inet *m, uint32_t seq, uint32_t ack, uint16_t window,
 	      struct error *err) must_check;

@@ -8,14 +8,14 @@
 #include "core/units.h"
 #include "move/fdkit/source.h"
 
-/* Fill in f's Inet message, whose addresses are there already. */
+/* Fill in f's Inet message, which has its addresses already. */
 int tcp_capture_socket(struct fdscan *sc, struct fdscan_file *f,
 		       struct error *err) must_check;
 
 /*
- * Read again what packets changed meanwhile, until a whole round shows no
- * change: packets may still come out of the machine's own queues, and both
- * ends of a connection may be in the process.
+ * Read those connections again that packets have changed meanwhile, until a whole round
+ * shows no change.  Packets may still come from the host's own queues, and both ends of
+ * a connection may be in the process.
  */
 int tcp_capture_settle(struct fdscan *sc, struct error *err) must_check;
 
@@ -24,14 +24,14 @@ int tcp_capture_drain(struct fds_source *s, usec_t limit,
 		      struct error *err) must_check;
 
 /*
- * While the process runs: -EAGAIN if there is what a drain does not make go
- * away, which it says by itself.
+ * While the process runs: -EAGAIN, with the reason, if a connection is in a state that
+ * draining does not end.
  */
 int tcp_capture_check_soon(struct fds_source *s, struct error *err) must_check;
 
 /*
- * Unplugged: -EAGAIN if a connection is half-made or waits to be accepted.
- * Its peer would be reset at the destination, where nobody knows of it.
+ * With the network unplugged: -EAGAIN if a connection is half-made or waits to be
+ * accepted.  The destination, which does not know of it, would reset its peer.
  */
 int tcp_capture_check_making(struct fds_source *s,
 			     struct error *err) must_check;

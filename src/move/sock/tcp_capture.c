@@ -39,7 +39,7 @@ int tcp_capture_state(int fd)
 	return r < 0 ? r : ti.tcpi_state;
 }
 
-/* What packets can change; the process itself stands still. */
+/* What packets can change while the process stands still. */
 struct progress {
 	int state, in, out, unsent;
 };
@@ -101,7 +101,7 @@ static void alloc_queue(ProtobufCBinaryData *d, size_t n)
 	d->data = n ? xmalloc(n) : NULL;
 }
 
-/* Exactly what fills a, then b, of the queue that is selected. */
+/* Read exactly as many bytes of the selected queue as a, then b, have room for. */
 static int peek(int fd, ProtobufCBinaryData *a, ProtobufCBinaryData *b)
 {
 	struct iovec iov[2] = { { a->data, a->len }, { b->data, b->len } };
@@ -122,7 +122,10 @@ static int read_queues(int fd, Fds__Tcp *t, const struct progress *p)
 	bool fin = TCP_STATE(p->state) & TCP_STATES_FIN_QUEUED;
 	int r;
 
-	/* read one after the other, and an acknowledgement came between */
+	/*
+	 * the numbers were read one after the other, and an acknowledgement
+	 * came in between
+	 */
 	if (p->out < p->unsent || p->out < fin)
 		return -EAGAIN;
 	t->fin_unsent = fin && p->unsent;
@@ -187,7 +190,7 @@ static int read_repaired(int fd, Fds__Tcp *t)
 		r = get_seq(fd, TCP_SEND_QUEUE, &t->snd_seq);
 		return r < 0 ? r : read_parameters(fd, t);
 	}
-	/* The connection has ended since: when all settle it is read anew. */
+	/* The connection has ended since: tcp_capture_settle() reads it again. */
 	if (!(TCP_STATE(p.state) & TCP_STATES_CONNECTED))
 		return 0;
 	r = read_queues(fd, t, &p);
@@ -221,7 +224,7 @@ static int check_behind(struct fdscan *sc, struct fdscan_file *f,
 			      (socklen_t)m->local.len, &d, err);
 	if (r < 0)
 		return error_prefix(err, r, "fd %d", f->number);
-	/* more may just have come, and will be read when all settle */
+	/* more may just have come, which tcp_capture_settle() reads */
 	if (d.rqueue <= (uint32_t)in + 1 + fin ||
 	    ioctl_int(f->copy, SIOCINQ) != in)
 		return 0;
@@ -230,7 +233,10 @@ static int check_behind(struct fdscan *sc, struct fdscan_file *f,
 			 f->number);
 }
 
-/* Its mark cannot be set at the destination. */
+/*
+ * Refuse an urgent byte that is still to be read: its mark cannot be set at the
+ * destination.
+ */
 static int check_urgent(const struct fdscan_file *f, struct error *err)
 {
 	struct pollfd p = { .fd = f->copy, .events = POLLPRI };
@@ -243,7 +249,10 @@ static int check_urgent(const struct fdscan_file *f, struct error *err)
 		       : 0;
 }
 
-/* A packet between two calls makes them disagree: once more. */
+/*
+ * A packet that comes between two of the calls makes them disagree: then read once
+ * more.
+ */
 static int read_connection(struct fdscan_file *f, struct error *err)
 {
 	const Fds__Socket *m = f->msg->socket;
@@ -290,7 +299,10 @@ static int read_listener(struct fdscan_file *f, const struct tcp_info *ti,
 	return 0;
 }
 
-/* Never connected, or over: then there may be bytes, and an error, to read. */
+/*
+ * A socket that was never connected, or whose connection is over; the latter may have
+ * bytes, and an error, to read.
+ */
 static int read_closed(struct fdscan_file *f, struct error *err)
 {
 	ProtobufCBinaryData none = { 0, NULL };
@@ -370,14 +382,14 @@ static int read_state(struct fdscan *sc, struct fdscan_file *f,
 	}
 }
 
-/* Refuse for now, because of an obstacle that will pass by itself. */
+/* Refuse for now if there is an obstacle that passes by itself. */
 static int check_soon(struct fdscan *sc, struct fdscan_file *f,
 		      struct error *err)
 {
 	struct progress p;
 	int r = get_progress(f->copy, &p);
 
-	/* not made yet, or ended meanwhile */
+	/* the connection is not made yet, or ended meanwhile */
 	if (r < 0 || !(TCP_STATE(p.state) & TCP_STATES_CONNECTED) ||
 	    !f->msg->socket->inet->peer.len)
 		return 0;
@@ -414,7 +426,7 @@ static bool is_tcp(const Fds__File *m)
 	       m->socket->inet->tcp;
 }
 
-/* Did f change?  Then it is read again: 1. */
+/* If packets have changed f, read it again: 1. */
 static int refresh(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
 	Fds__Tcp *t = f->msg->socket->inet->tcp;

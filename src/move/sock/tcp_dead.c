@@ -1,8 +1,8 @@
 /*
  * tcp_dead.c - TCP sockets whose connection is over
  *
- * Such a socket has no peer any more, so one made over loopback, and ended
- * the same way, behaves alike.  Only its addresses differ.
+ * Such a socket has no peer any more.  So a connection is made over loopback and ended
+ * the same way: the socket behaves alike, and only its addresses differ.
  */
 #include "move/sock/tcp_dead.h"
 
@@ -21,7 +21,7 @@
 
 #define WAIT_MS 1000
 
-/* Loopback, any port, of the same family. */
+/* The loopback address of that family, any port. */
 static socklen_t loopback(int family, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in *in = (void *)ss;

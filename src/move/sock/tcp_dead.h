@@ -8,9 +8,9 @@
 #include "move/wire/fds.pb-c.h"
 
 /*
- * Put at number fd a socket whose connection has ended: what was received can
- * be read, then comes the end, or ECONNRESET if m says it failed (whatever
- * the error was: it cannot be read without taking it).
+ * Put a socket whose connection has ended at number fd: what was received can be read,
+ * and then comes the end of the stream, or ECONNRESET if m says that the connection
+ * failed (whatever the error was: reading it would have consumed it).
  */
 int tcpdead_make(int fd, const Fds__Socket *m, struct error *err) must_check;
 

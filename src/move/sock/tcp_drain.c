@@ -1,10 +1,10 @@
 /*
- * tcp_drain.c - letting what is under way arrive, before the network is cut
+ * tcp_drain.c - wait until segments not acknowledged yet that are under way have
+ * arrived, before the network is unplugged
  *
- * What is lost costs the peer or us a retransmission timeout, far more than
- * the wait.  An acknowledgement that the peer merely delays (40 ms) is not
- * worth waiting for: when none has come for twice the round-trip time, all
- * has arrived.
+ * A lost packet costs one end a retransmission timeout, far more than this wait.  An
+ * acknowledgement that the peer merely delays (40 ms) is not worth waiting for: if none
+ * has come for twice the round-trip time, everything has arrived.
  */
 #include <errno.h>
 #include <time.h>
@@ -82,7 +82,10 @@ int tcp_capture_drain(struct fds_source *s, usec_t limit, struct error *err)
 		quiet = 2 * (usec_t)t.rtt;
 		if (quiet < QUIET_MIN)
 			quiet = QUIET_MIN;
-		/* Nobody accepts while the process stands still. */
+		/*
+		 * Connections that wait to be accepted stay so while the
+		 * process stands still.
+		 */
 		if (t.making || now - start >= limit ||
 		    (!t.orphan && now - since >= quiet))
 			return verdict(&t, err);

@@ -29,7 +29,7 @@ int tcp_make_listen(int fd, const Fds__Socket *m, struct error *err)
 	const Fds__Tcp *t = m->inet->tcp;
 	int r = sockopt_set_int(fd, SOL_SOCKET, SO_REUSEADDR, m->reuseaddr);
 
-	/* The sockets that it accepts inherit the clamp. */
+	/* Sockets that the listener accepts inherit the clamp. */
 	if (!r && t->window_clamp)
 		r = sockopt_set_int(fd, SOL_TCP, TCP_WINDOW_CLAMP,
 				    (int)t->window_clamp);
@@ -88,13 +88,13 @@ static int set_syn_options(int fd, const Fds__Tcp *t)
 }
 
 /*
- * connect() decides how large segments are, so the peer's limit must be known
- * by then: the limit that set_syn_options() gives later counts only once the
- * path's own changes.
+ * Set the peer's limit of segment sizes before connect(), which decides how large
+ * segments are: the limit that set_syn_options() sets later is used only once the
+ * path's MTU changes.
  */
 static int limit_segments(int fd, uint32_t mss)
 {
-	enum { LEAST = 88, MOST = 32767 }; /* what the kernel accepts here */
+	enum { LEAST = 88, MOST = 32767 }; /* the kernel's limits */
 
 	if (mss < LEAST)
 		return 0;
@@ -120,14 +120,14 @@ static int connect_repaired(int fd, const Fds__Inet *m, struct error *err)
 		return error_sys(err, -errno,
 				 "TCP connection: connect (is there a route "
 				 "in the capsule?)");
-	/* No limit of its own any more. */
+	/* The socket itself has no such limit. */
 	r = sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, 0);
 	if (!r)
 		r = set_syn_options(fd, t);
 	return r < 0 ? error_sys(err, r, "TCP connection: options") : 0;
 }
 
-/* The kernel takes a piece at a time. */
+/* Write data into a queue, a piece at a time. */
 static int fill_queue(int fd, int queue, const ProtobufCBinaryData *data,
 		      struct error *err)
 {
@@ -157,9 +157,7 @@ static bool seq_after(uint32_t a, uint32_t b)
 	return (int32_t)(b - a) < 0;
 }
 
-/*
- * Windows that the kernel would refuse are clamped to what it holds possible.
- */
+/* Set the windows, clamped to what the kernel accepts. */
 static int set_window(int fd, const Fds__Tcp *t)
 {
 	uint32_t next = rcv_start(t) + (uint32_t)t->received.len;
@@ -189,7 +187,7 @@ static uint16_t window_field(uint32_t window, int wscale)
 	return w > UINT16_MAX ? UINT16_MAX : (uint16_t)w;
 }
 
-/* A segment that was played may take its time. */
+/* Wait until the kernel has processed the forged segment. */
 static int await_acked(int fd, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };
@@ -208,13 +206,12 @@ static int await_acked(int fd, struct error *err)
 }
 
 /*
- * A connection made anew has measured no round-trip time, and the kernel then
- * sends a lost packet again only after one second, and after three more.
- * Packets to a peer that is being moved, too, do get lost. So a byte that the
- * peer has acknowledged long ago is put before the others, and the peer's
- * acknowledgement is played: its echoed timestamp gives the kernel a
- * measurement. The peer's own timestamp is sent as 0, so its next segment sets
- * it.
+ * A new connection has no measured round-trip time, so the kernel would send a lost
+ * packet again only after one second, and then after three more; and packets to a peer
+ * that is being moved as well do get lost.  So a byte that the peer has acknowledged
+ * long ago is queued before the others, and its acknowledgement is forged: the echoed
+ * timestamp gives the kernel a measurement.  The forged segment's own timestamp is 0,
+ * so the peer's next segment sets it.
  */
 static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
 {
@@ -232,17 +229,17 @@ static int measure_rtt(int fd, const Fds__Inet *m, struct error *err)
 		return r;
 	if (getsockopt(fd, SOL_TCP, TCP_TIMESTAMP, &now, &n) < 0)
 		return error_sys(err, -errno, "TCP_TIMESTAMP");
-	/* its last bit tells the clock's unit */
+	/* the last bit, which tells the unit, stays */
 	r = spoof_echo(m, rcv_start(t), snd_start(t),
 		       window_field(t->snd_wnd, t->snd_wscale), now - 2, err);
 	return r < 0 ? r : await_acked(fd, err);
 }
 
 /*
- * The buffer is larger for a moment: the source may have packed the bytes more
- * tightly.  To receive only in repair mode: one that is alive would offer its peer
- * that room, and drop what then comes, which the peer sends again after ever longer
- * times.
+ * Make the buffers larger for a moment, because the source may have packed the bytes
+ * more tightly.  The receive buffer only in repair mode: a live connection would offer
+ * that room to its peer, and then drop what comes, which the peer sends again only
+ * after ever longer times.
  */
 static void widen(int fd, const Fds__Socket *m, bool alive)
 {
@@ -258,9 +255,9 @@ static void widen(int fd, const Fds__Socket *m, bool alive)
 }
 
 /*
- * Up to here the connection is ESTABLISHED. A FIN of its own that waits behind
- * unsent bytes is left to tcp_make_activate(); the peer's FIN is played before
- * that.
+ * Bring the connection from ESTABLISHED to the state that FINs led to.  A FIN of its
+ * own that waits behind unsent bytes is left to tcp_make_activate(); the peer's FIN is
+ * forged before that.
  */
 static int play_fins(int fd, const Fds__Socket *m, struct error *err)
 {
@@ -297,7 +294,7 @@ static int get_state(int fd)
 							      : ti.tcpi_state;
 }
 
-/* Did it become what it was?  A segment played may take its time. */
+/* Wait until it has its state again: a forged segment takes a moment. */
 static int check_state(int fd, const Fds__Tcp *t, struct error *err)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };
@@ -319,8 +316,9 @@ static int check_state(int fd, const Fds__Tcp *t, struct error *err)
 }
 
 /*
- * In repair mode, too, the kernel sends unacknowledged bytes again after a
- * while: to a peer that may be here as well and not be made yet.
+ * Resets are ignored from here on: even in repair mode the kernel retransmits
+ * unacknowledged bytes after a while, and a peer in the same capsule may not be made
+ * yet, so that a reset would answer.
  */
 static int make_connection(int fd, const Fds__Socket *m, struct error *err)
 {
@@ -374,8 +372,9 @@ int tcp_make_ends(int fd, const Fds__Socket *m, struct error *err)
 /* ---- other states ---- */
 
 /*
- * The SYN goes nowhere yet and is sent again within a second.  It has the old
- * number and clock, so that a peer that saw the first takes it for the same.
+ * Begin to connect again.  The SYN goes nowhere while the network is unplugged, and is
+ * sent again within a second.  It has the same sequence number and timestamp clock as
+ * before, so that a peer that has seen the first one takes it for the same.
  */
 static int make_connecting(int fd, const Fds__Socket *m, struct error *err)
 {
@@ -404,7 +403,7 @@ static int make_connecting(int fd, const Fds__Socket *m, struct error *err)
 	return r < 0 ? error_sys(err, r, "TCP connection being made") : 0;
 }
 
-/* A socket that was never connected; or a connection that is over. */
+/* A socket that was never connected, or whose connection is over. */
 static int make_closed(int fd, const Fds__Socket *m, struct error *err)
 {
 	const Fds__Tcp *t = m->inet->tcp;
@@ -412,7 +411,7 @@ static int make_closed(int fd, const Fds__Socket *m, struct error *err)
 
 	if (t->rcv_shutdown)
 		return tcpdead_make(fd, m, err);
-	/* 536 is what a fresh socket says. */
+	/* 536 is the value of a new socket. */
 	if (t->mss_clamp && t->mss_clamp != 536)
 		sockopt_set_int(fd, SOL_TCP, TCP_MAXSEG, (int)t->mss_clamp);
 	r = sockopt_bind(fd, m->inet);
@@ -456,8 +455,9 @@ static int send_unsent(int fd, const Fds__Socket *m)
 }
 
 /*
- * The last acknowledgement or window update of the source may be lost. With a
- * closed window the peer would ask after ever longer times, up to two minutes.
+ * Tell the peer our window: the source's last acknowledgement or window update may be
+ * lost, and with a closed window the peer would probe only after ever longer times, up
+ * to two minutes.
  */
 static void announce(const Fds__Inet *m)
 {
@@ -481,7 +481,7 @@ int tcp_make_activate(int fd, const Fds__Socket *m, struct error *err)
 	if (!is_in(t, TCP_STATES_CONNECTED))
 		return 0;
 	r = tcp_ignore_resets(fd, false);
-	/* This sends a window probe, and so has the peer tell where it is. */
+	/* Leaving it sends a window probe, which the peer answers. */
 	if (!r)
 		r = tcp_repair_leave(fd, m, TCP_REPAIR_OFF);
 	if (r < 0)

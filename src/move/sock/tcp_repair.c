@@ -37,7 +37,9 @@ int tcp_repair_set(int fd, int v)
 	return sockopt_set_int(fd, SOL_TCP, TCP_REPAIR, v);
 }
 
-/* Silent, and with SO_REUSEADDR, which repair mode clears, as it was. */
+/*
+ * Without sending anything, and with SO_REUSEADDR, which repair mode clears, as it was.
+ */
 int tcp_repair_leave(int fd, const Fds__Socket *m, int how)
 {
 	int r = tcp_repair_set(fd, how);
@@ -49,7 +51,8 @@ int tcp_repair_leave(int fd, const Fds__Socket *m, int how)
 
 int tcp_ignore_resets(int fd, bool on)
 {
-	enum { FLAGS = 13, RST = 4 }; /* where a segment has which bit */
+	/* offset of the flags in a segment, and the bit of RST */
+	enum { FLAGS = 13, RST = 4 };
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, RST, 0, 1),

@@ -26,7 +26,8 @@ static void set_loopback(struct sockaddr_in6 *in6, bool mapped)
 }
 
 /*
- * An unspecified address becomes loopback, where a datagram reaches the socket.
+ * The address to send to so that the socket receives it: an unspecified local address
+ * becomes loopback.
  */
 static void aim(struct sockaddr_storage *to, const struct sockaddr_in6 *from)
 {
@@ -50,8 +51,8 @@ static void resend(const Fds__Inet *m, const Fds__Message *msg)
 	memcpy(&to, m->local.data, m->local.len);
 	aim(&to, (void *)msg->from.data);
 	/*
-	 * A datagram that cannot be put back into the queue is lost, as
-	 * datagrams may be.
+	 * A datagram that cannot be put back into the queue is lost, as any
+	 * datagram may be.
 	 */
 	(void)!spoof_udp(msg->from.data, &to, &msg->data, NULL);
 }

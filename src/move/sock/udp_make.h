@@ -8,8 +8,9 @@
 #include "move/wire/fds.pb-c.h"
 
 /*
- * Bind, connect, and have what was queued come in again, from who sent it.
- * A datagram that cannot be brought back is lost, as datagrams may be.
+ * Bind and connect it, and have the datagrams that were queued arrive again, from their
+ * senders' addresses.  A datagram that cannot be brought back is lost, as any datagram
+ * may be.
  */
 int udpmake_state(int fd, const Fds__Socket *m, struct error *err) must_check;
 
