@@ -6,7 +6,7 @@
 #include "core/xalloc.h"
 #include "model/place.h"
 
-/* Of a job: how long it may run (0: for ever), and when it ends, once it runs. */
+/* How long a job may run (0: for ever), and when it ends, once it runs. */
 struct span {
 	usec_t limit, end;
 };
@@ -17,9 +17,9 @@ struct trial {
 	struct policy *policy;
 	struct plan plan;
 	int64_t id;	   /* of the job that is asked about */
-	struct span *span; /* by ix */
+	struct span *span; /* by the job's ix */
 	size_t nr_spans;
-	usec_t wake; /* that the policy asked for */
+	usec_t wake; /* when the policy asked to be woken */
 	usec_t start;
 };
 
@@ -68,7 +68,10 @@ static struct job *enter(struct trial *t, const struct job *of)
 	return job;
 }
 
-/* It has been started; now: the copy begins there, and it runs on. */
+/*
+ * Note when a job that runs ends.  now: the instant at which the copy was made, since
+ * when it runs on.
+ */
 static void set_end(struct trial *t, const struct job *job, usec_t now)
 {
 	struct span *s = &t->span[job->ix];
@@ -118,7 +121,7 @@ static int copy(struct trial *t, const struct view *of)
 
 /* ---- what is to come */
 
-/* The first of them; false: nobody knows of any. */
+/* The first of the jobs' ends; USEC_MAX: none is known. */
 static usec_t next_end(const struct trial *t)
 {
 	usec_t next = USEC_MAX;
@@ -148,7 +151,7 @@ static void end_due(struct trial *t)
 	}
 }
 
-/* Go on to where something happens next; false: nothing does. */
+/* Advance the copy's time to the next thing that happens; false: nothing will. */
 static bool go_on(struct trial *t)
 {
 	struct event timer = { .type = EVENT_TIMER };
@@ -209,7 +212,10 @@ static void reserve(struct trial *t, const struct plan_entry *p)
 	happen(t, &e, false);
 }
 
-/* What else a policy plans makes no room for others that this tells of. */
+/*
+ * Carry out what makes or takes room for jobs; other things that a policy plans do
+ * neither.
+ */
 static void carry_out(struct trial *t, const struct plan_entry *p)
 {
 	switch (p->type) {

@@ -1,10 +1,10 @@
 /*
  * expect.h - when a job that waits would start
  *
- * By trying it: a fresh policy of the same kind on a copy of the view goes through
- * what is to come, as the simulator does.  Jobs end when their estimates are over
- * (one that has outrun its own takes as long again) or their time limits, whichever
- * is earlier; nothing else happens, and moves take no time.
+ * It is tried out: a new policy of the same kind runs on a copy of the view, as in the
+ * simulator.  Jobs end with their estimates (one that has outrun its estimate takes as
+ * long again) or at their time limits, whichever is earlier; nothing else happens, and
+ * moves take no time.
  */
 #ifndef POLICY_EXPECT_H
 #define POLICY_EXPECT_H
@@ -12,17 +12,18 @@
 #include "policy/policies.h"
 
 struct expect {
-	const char *spec; /* of the policy, and its seed: policy_create() */
+	const char *spec; /* the policy and its seed, as for policy_create() */
 	uint64_t seed;
-	const char *state; /* policy_save()'s; NULL: none */
+	const char *state; /* what policy_save() returned; NULL: nothing */
 	usec_t (*limit)(
-		const struct job *); /* how long it may run; 0: for ever */
-	uint32_t most; /* jobs, beyond which nothing is tried; and passes */
+		const struct job *); /* how long a job may run; 0: for ever */
+	/* with more jobs nothing is tried; also the most passes */
+	uint32_t most;
 };
 
 /*
- * The start of a job of the view that waits; USEC_MAX: not known, as somebody
- * before it has neither estimate nor limit, or there is too much to be tried.
+ * When a waiting job of the view would start.  USEC_MAX: not known, because a job
+ * before it has neither an estimate nor a limit, or because there is too much to try.
  */
 usec_t policy_expect(const struct expect *x, const struct view *view,
 		     const struct job *job);

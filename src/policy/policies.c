@@ -20,7 +20,7 @@ static const struct policy_ops *const policies[] = {
 	NULL
 };
 
-/* Those of people's own. */
+/* Policies of users' own. */
 static struct own {
 	const char *path;
 	const struct policy_ops *ops;
@@ -57,7 +57,10 @@ const struct policy_ops *policy_nth(size_t n)
 	return n < sizeof(policies) / sizeof(*policies) ? policies[n] : NULL;
 }
 
-/* Names that share a piece with what was asked for; all, if none does. */
+/*
+ * Names that have a part in common with the name that was asked for; all names, if none
+ * has.
+ */
 static char *near_names(const char *name)
 {
 	char *text = NULL;

@@ -1,7 +1,7 @@
 /*
  * policies.h - all policies: which there are, making one, asking it
  *
- * What a policy is, kit/policy.h says; this is for those who drive one.
+ * kit/policy.h says what a policy is; this header is for those that drive one.
  *
  * How a driver uses one:
  *	policy_create(spec, seed, &policy, err);
@@ -26,18 +26,19 @@
 const struct policy_ops *policy_nth(size_t n);
 
 /*
- * One more policy, of somebody's own (kit/own.h), that is found by the name path from then
- * on; policy_nth() has only Stint's.  Both outlive every use.  Before policies are made.
+ * Add a policy of a user's own (kit/own.h), which is found by the name `path` from then
+ * on; policy_nth() has only Stint's.  To be called before policies are made; path and
+ * ops must stay valid.
  */
 void policy_add(const char *path, const struct policy_ops *ops);
 
-/* Is it the path of a policy of one's own: is there a slash in it, or .so at its end? */
+/* Is it the path of a user's own policy, with a slash in it or .so at its end? */
 bool policy_is_path(const char *name);
 
-/* The one called name, or NULL with an error that lists near ones. */
+/* The policy of that name, or NULL with an error that lists similar names. */
 const struct policy_ops *policy_find(const char *name, struct error *err);
 
-/* The one that "NAME:key=value,..." names; *ret_params is what follows it. */
+/* The policy that "NAME:key=value,..." names; *ret_params is what follows the name. */
 const struct policy_ops *policy_of(const char *spec, const char **ret_params,
 				   struct error *err);
 
@@ -79,22 +80,21 @@ static inline void policy_decide(struct policy *policy, const struct view *view,
 }
 
 /*
- * What the policy remembers and no view shows, as text for policy_load() and
- * the caller to free; NULL if there is nothing.  To go on as before: create,
- * adopt, load.
+ * What the policy remembers beyond the view, as text for policy_load(), which the
+ * caller frees; NULL if there is nothing.  To go on as before: create, adopt, load.
  */
 char *policy_save(const struct policy *policy, const struct view *view);
 int policy_load(struct policy *policy, const struct view *view,
 		const char *text, struct error *err) must_check;
 
-/* Append why job, which waits, does so. */
+/* Append an entry that says why a waiting job waits. */
 void policy_explain(const struct policy *policy, const struct view *view,
 		    const struct job *job, struct plan *plan);
 
 /*
- * A job of more than policy_most() would wait for ever, and may block others: a
- * driver asks before EVENT_ARRIVE.  policy_check_size(): -E2BIG with the reason
- * for one of that size, or where the policy folds, of that min_size.
+ * A job of more than policy_most() processors would wait for ever, and may block
+ * others, so a driver asks before EVENT_ARRIVE. policy_check_size() returns -E2BIG with
+ * the reason for a job of that size, or if the policy folds, of that min_size.
  */
 int64_t policy_most(const struct policy *policy, const struct view *view);
 int policy_check_size(const struct policy *policy, const struct view *view,
@@ -102,8 +102,8 @@ int policy_check_size(const struct policy *policy, const struct view *view,
 		      struct error *err) must_check;
 
 /*
- * Tell a fresh policy of the jobs that are there: ARRIVE of each that waits,
- * ARRIVE and START of each that runs, in the order of the lists.
+ * Tell a new policy of the jobs in the view: ARRIVE for each that waits, ARRIVE and
+ * START for each that runs, in the order of the lists.
  */
 void policy_adopt(struct policy *policy, const struct view *view);
 

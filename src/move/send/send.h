@@ -4,7 +4,7 @@
  * Who owns what
  *   struct sending	 one move: the channel, the report, how far it has come
  *   struct common	 what the processes of a move share, and the
- * *			 destination is told once (common.h)
+ *			 destination is told once (common.h)
  *   struct send_process what is one process's own (process.h), and in it
  *   struct track	 its memory, followed (track.h)
  *   struct handover	 its locks, on their way (handover.h)

@@ -1,15 +1,15 @@
 /*
  * borrow.c - gang scheduling on hosts that are lent (Arpaci 1995 sections 2.2 and 4)
  *
- * Jobs take turns of one slice, in a ring; at a slice's start those that ran go
- * to its end.  A slice is given out from the front of the ring: to each job
- * whose own hosts are free in it, a rank a host.  Of jobs that need all there is
- * that is the matrix of the paper, a job a row.
+ * Jobs take turns of one slice, in a ring; at a slice's start those that ran go to its
+ * end.  A slice is given out from the front of the ring: each job whose own hosts are
+ * still free runs in it, a rank a host.  If every job needs all hosts, that is the
+ * paper's matrix with a job a row.
  *
- * A rank whose host is wanted back leaves it at once, whether its job has its
- * turn or not, for an open host where it finds one; its job does not run while a
- * rank of it is where the owner is.  A pass costs the ranks of all jobs that
- * have hosts, and for each rank that needs a host all hosts.
+ * A rank whose host is wanted back by its owner leaves at once for an open host if
+ * there is one, whether its job has its turn or not.  A job does not run while one of
+ * its ranks is on a host whose owner is there.  A pass looks at the ranks of all jobs
+ * that have hosts, and at all hosts for each rank that needs one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,17 +24,17 @@ struct borrow {
 	struct policy base;
 	struct slices slices;
 	enum choice choice;
-	struct job **ring; /* whose turn it is first */
+	struct job **ring; /* the first has its turn first */
 	size_t nr, cap;
 	/* Of a pass: */
-	bool *stay;	 /* by host: a rank that is there may run there */
-	bool *taken;	 /* by host: a job has it in this slice */
-	uint32_t *ranks; /* by host, with those that are planned */
-	bool *mine;	 /* by host: the job that is looked at is there */
-	uint32_t nr_open, nr_left; /* open hosts; of them, not taken */
-	/* By place in the ring: */
+	bool *stay;	 /* by host: may ranks that are there run there? */
+	bool *taken;	 /* by host: has a job got it in this slice? */
+	uint32_t *ranks; /* by host, those that are planned included */
+	bool *mine;	 /* by host: is the job in question there? */
+	uint32_t nr_open, nr_left; /* open hosts; of these, not taken ones */
+	/* By place in the ring. */
 	uint32_t **to;	    /* its hosts; NULL: no turn */
-	uint32_t *homeless; /* ranks that need another host than theirs */
+	uint32_t *homeless; /* ranks that need another host */
 };
 
 static const char *const choices[] = { "index", "quiet", "longest", NULL };
@@ -127,7 +127,7 @@ static void borrow_event(struct policy *policy, const struct view *view,
 		drop_job(p, e->job);
 }
 
-/* Those that ran go to the end, in their order. */
+/* The jobs that ran go to the ring's end, in their order. */
 static void rotate(struct borrow *p)
 {
 	struct job **ran = xcalloc(p->nr, sizeof(struct job *));
@@ -145,7 +145,7 @@ static void rotate(struct borrow *p)
 
 /* ---- hosts ---- */
 
-/* May a rank that is there run there?  Quiet and load are for those who come. */
+/* May a rank that is there run there?  Quiet and load matter to new ranks alone. */
 static bool may_stay(const struct host *h)
 {
 	return h->up && !h->drain && h->booked < h->cores && !host_wanted(h);
@@ -172,7 +172,7 @@ static bool is_better(const struct borrow *p, const struct host *a,
 		      : p->ranks[a->ix] < p->ranks[b->ix]);
 }
 
-/* free: one that nobody has in this slice. */
+/* free: only a host that no job has in this slice. */
 static const struct host *best_host(const struct borrow *p,
 				    const struct view *view, bool free)
 {
@@ -201,9 +201,9 @@ static uint32_t count_homeless(const struct borrow *p, const struct job *job)
 }
 
 /*
- * Where the job's ranks would be: each where it is, if it may stay there, else
- * at an open host.  False if one finds none, or a host of its own has gone to
- * another job of this slice: nobody moves for that.
+ * Find a host for each rank: the one where it is, if it may stay there, else an open
+ * one.  False if there is none, or if one of its own hosts is taken in this slice:
+ * nothing moves because of that.
  */
 static bool find_hosts(struct borrow *p, const struct view *view,
 		       const struct job *job, uint32_t *ret)
@@ -254,7 +254,7 @@ static void move_ranks(struct borrow *p, const struct view *view,
 			BECAUSE(wanted_back, .from = from));
 }
 
-/* The job at that place of the ring has this slice from now on, if it can. */
+/* Give this slice to the job at that place of the ring, if it can have it. */
 static void choose_slice(struct borrow *p, const struct view *view,
 			 struct plan *plan, size_t place)
 {
@@ -287,7 +287,7 @@ static void go(struct borrow *p, const struct view *view, struct plan *plan,
 		plan_resume(plan, job, NULL, why);
 }
 
-/* It has no turn; or a rank must leave its host, and has no other. */
+/* Suspend a job without a turn, or with a rank that must leave and has no host. */
 static void suspend(const struct borrow *p, struct plan *plan, size_t place)
 {
 	const struct job *job = p->ring[place];
@@ -301,7 +301,7 @@ static void suspend(const struct borrow *p, struct plan *plan, size_t place)
 			     : BECAUSE(slice_is_over));
 }
 
-/* Ranks of a job that does not run leave, too, as many as find a host. */
+/* Ranks of a job that does not run leave as well, as many as find a host. */
 static void clear_out(struct borrow *p, const struct view *view,
 		      struct plan *plan, size_t place)
 {
@@ -329,7 +329,7 @@ static void clear_out(struct borrow *p, const struct view *view,
 	move_ranks(p, view, plan, job, to);
 }
 
-/* How hosts and jobs are before this pass. */
+/* Note how hosts and jobs are before this pass. */
 static void survey(struct borrow *p, const struct view *view)
 {
 	const struct host *h;
@@ -350,9 +350,9 @@ static void survey(struct borrow *p, const struct view *view)
 }
 
 /*
- * Who runs in this slice? Within a slice the jobs that run go on first, and
- * others get idle hosts if that is worth it. False if some job is left out that
- * waits only for its turn, and not for hosts.
+ * Choose which jobs run in this slice.  Within a slice the jobs that run go on first,
+ * and others get idle hosts if that is worth it.  False if a job is left out that waits
+ * only for its turn, not for hosts.
  */
 static bool give_out(struct borrow *p, const struct view *view,
 		     struct plan *plan, bool new_slice)
@@ -371,7 +371,7 @@ static bool give_out(struct borrow *p, const struct view *view,
 	return all;
 }
 
-/* What stops before what begins, so that no host ever has two. */
+/* Plan stops before starts, so that no host ever has two jobs. */
 static void plan_slice(struct borrow *p, const struct view *view,
 		       struct plan *plan)
 {
@@ -403,7 +403,7 @@ static void borrow_decide(struct policy *policy, const struct view *view,
 	all = give_out(p, view, plan, new_slice);
 	plan_slice(p, view, plan);
 	if (all)
-		slices_stop(&p->slices, view); /* nobody waits for a turn */
+		slices_stop(&p->slices, view); /* no job waits for a turn */
 	else if (new_slice)
 		slices_next(&p->slices, view, plan);
 }
@@ -423,7 +423,7 @@ static void borrow_explain(const struct policy *policy, const struct view *view,
 			   : BECAUSE(turn_comes, .jobs = before));
 }
 
-/* The slice's end, then the ring. */
+/* Saved: the slice's end, then the ring. */
 static void borrow_save(const struct policy *policy, const struct view *view,
 			FILE *to)
 {
@@ -435,7 +435,7 @@ static void borrow_save(const struct policy *policy, const struct view *view,
 		fprintf(to, "%" PRId64 "\n", p->ring[i]->id);
 }
 
-/* The job with that id, which is in the ring, goes to its place n. */
+/* Put the job with that id, which is in the ring, to place n of it. */
 static bool put_at(struct borrow *p, const struct view *view, int64_t id,
 		   size_t *n)
 {
@@ -443,7 +443,7 @@ static bool put_at(struct borrow *p, const struct view *view, int64_t id,
 	size_t at;
 
 	if (!job)
-		return true; /* gone meanwhile */
+		return true; /* the job has gone meanwhile */
 	at = place_of(p, job);
 	if (at < *n || at == p->nr)
 		return false; /* twice */

@@ -1,15 +1,15 @@
 /*
  * ls.c - largest size first (Schnor 1997 §2.1.1)
  *
- * LS: a job's priority starts at its size; at each activation of the scheduler
- * every job that cannot start gains 1; those at maxprio are served first come,
- * first served and the first of them that does not fit blocks everybody.
+ * LS: a job's priority starts at its size; at each activation of the scheduler every
+ * job that cannot start gains 1. Jobs at maxprio are served first come, first served,
+ * and the first of them that does not fit blocks all others.
  *
- * Since all that wait gain together, priority = min(maxprio, size + A - a),
- * where A counts activations and a is A at the arrival: below maxprio the order
- * is that of size - a, which never changes.  So there are two sets: `aged` by
- * arrival, and `young` by size - a.  A pass costs O(log n) of n waiting jobs
- * for each that starts or comes to maxprio, and once more.
+ * All waiting jobs gain together, so priority = min(maxprio, size + A - a), where A
+ * counts activations and a is A at the job's arrival.  Below maxprio the order is that
+ * of size - a, which never changes.  So there are two sets: `aged` by arrival, and
+ * `young` by size - a.  With n waiting jobs, a pass costs O(log n) for each job that
+ * starts or reaches maxprio, and once more.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void leave(struct policy_ls *p, const struct job *job)
 	fitset_remove(&p->aged, job);
 }
 
-/* What its priority is, or would be without maxprio. */
+/* The job's priority, as it would be without maxprio. */
 static int64_t prio_of(const struct policy_ls *p, const struct job *job)
 {
 	return fitset_has(&p->young, job)
@@ -89,7 +89,7 @@ static void ls_event(struct policy *policy, const struct view *view,
 	case EVENT_REQUEUE:
 		enter_job(p, event->job, event->job->size);
 		break;
-	case EVENT_START: /* told when a running cluster is adopted */
+	case EVENT_START: /* also told when a running cluster is adopted */
 	case EVENT_END:
 		leave(p, event->job);
 		break;
@@ -98,7 +98,10 @@ static void ls_event(struct policy *policy, const struct view *view,
 	}
 }
 
-/* Jobs that have come to maxprio change sets; they are at the head of young. */
+/*
+ * Jobs that have reached maxprio, which are at the head of young, change to the other
+ * set.
+ */
 static void promote(struct policy_ls *p)
 {
 	const struct job *job;
@@ -147,7 +150,7 @@ static void ls_explain(const struct policy *policy, const struct view *view,
 			   .priority = prio_of(p, job), .most = p->maxprio));
 }
 
-/* A line a job: its id and its priority. */
+/* One line per job: its id and its priority. */
 static void ls_save(const struct policy *policy, const struct view *view,
 		    FILE *to)
 {

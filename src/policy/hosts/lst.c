@@ -1,13 +1,13 @@
 /*
  * lst.c - largest size first with time slices (Schnor 1997 §2.1.4)
  *
- * A gang policy: in a slice a host runs one process.  At a slice's start all
- * jobs compete anew, in the order of priority (size + age), equal ones by who
- * was served longest ago.  A job goes back to the hosts it had; where another
- * got there first, the processes in conflict migrate.  Jobs placed for the
- * first time take hosts after all others ("delayed mapping").  Within a slice,
- * hosts that fall idle go to the next job that fits without moving ("alternate
- * selection"), which leaves priorities alone.
+ * A gang policy: in a slice a host runs one process.  At a slice's start all jobs
+ * compete again, in the order of priority (size + age); of equal ones the job goes
+ * first that has waited longest for a slice.  A job goes back to the hosts it had; its
+ * processes whose hosts another job got first migrate.  Jobs placed for the first time
+ * take hosts after all others ("delayed mapping"). Within a slice, hosts that fall idle
+ * go to the next job that fits without moving ("alternate selection"); that does not
+ * change priorities.
  *
  * A pass at a slice's start costs O(n log n + processes) for n jobs in the
  * system; one within a slice O(n log n).
@@ -23,20 +23,20 @@ struct entry {
 	struct job *job;
 	int64_t prio;
 	int64_t served;	 /* number of its last slice; -1: none yet */
-	uint32_t *hosts; /* where it goes in this slice, in the plan's memory;
-			    NULL: not chosen */
-	uint32_t moved;	 /* processes of it that lost their place */
+	uint32_t *hosts; /* those of this slice, in the plan's memory;
+			    NULL: it has none */
+	uint32_t moved;	 /* processes that lost their hosts */
 };
 
 struct policy_lst {
 	struct policy base;
 	struct slices slices;
-	int64_t nr_slices; /* begun so far */
+	int64_t nr_slices; /* slices begun so far */
 	int64_t maxprio;
 	bool migrate;
 	struct entry *entry;
 	size_t nr, cap;
-	bool *taken; /* by host, within a pass */
+	bool *taken; /* by host, during a pass */
 };
 
 REASON(why_slice, "priority {priority} gives it a place in this slice",
@@ -131,7 +131,7 @@ static int by_priority(const void *a, const void *b)
 	return job_before(x->job, y->job) ? -1 : 1;
 }
 
-/* Mark the hosts nobody may have, and count the others. */
+/* Mark the hosts that no job may have, and count the others. */
 static uint32_t reset_taken(struct policy_lst *p, const struct view *view)
 {
 	uint32_t n = 0;
@@ -151,7 +151,10 @@ static bool all_free(const struct policy_lst *p, const struct job *job)
 	return true;
 }
 
-/* Returns how many of its hosts were free: not those that are drained, say. */
+/*
+ * Take those of the job's hosts that can be had, and return how many: a drained one
+ * cannot.
+ */
 static uint32_t take_hosts(struct policy_lst *p, const struct job *job)
 {
 	uint32_t n = 0;
@@ -163,7 +166,9 @@ static uint32_t take_hosts(struct policy_lst *p, const struct job *job)
 	return n;
 }
 
-/* Choose as many jobs as fit, by priority; those left out gain 1. */
+/*
+ * Choose as many jobs as fit, by priority; the priority of those left out grows by 1.
+ */
 static void select_jobs(struct policy_lst *p, const struct view *view,
 			struct plan *plan)
 {
@@ -190,7 +195,7 @@ static void select_jobs(struct policy_lst *p, const struct view *view,
 
 #define NOWHERE UINT32_MAX
 
-/* Give jobs the hosts they had, the higher priority first. */
+/* Give jobs the hosts they had, those of higher priority first. */
 static void keep_places(struct policy_lst *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
@@ -213,8 +218,8 @@ static void keep_places(struct policy_lst *p)
 }
 
 /*
- * Give the lowest hosts left to jobs without a place: those in conflict, then
- * new ones.
+ * Give the lowest hosts that are left to processes without a host: those in conflict,
+ * or (fresh) those of new jobs.
  */
 static void give_places(struct policy_lst *p, bool fresh)
 {
@@ -355,7 +360,7 @@ static void lst_explain(const struct policy *policy, const struct view *view,
 					   .priority = p->entry[i].prio));
 }
 
-/* Slices first, then a line a job: id, priority, last slice. */
+/* Saved: the slices, then one line per job: id, priority, last slice. */
 static void lst_save(const struct policy *policy, const struct view *view,
 		     FILE *to)
 {

@@ -2,10 +2,10 @@
  * mapping.c - how DQS and PVM map processes onto hosts (Schnor 1997 §1.6.2,
  * §1.6.3)
  *
- * Both take jobs in the order of arrival.  PVM knows no load at all: each
- * user's virtual machine is dealt out host by host.  DQS gives a host as many
- * processes as it has slots, either in the hosts' order (the queue sequence
- * number) or the least loaded first.
+ * Both take jobs in the order of arrival.  PVM does not look at load at all: it deals
+ * processes out host by host, separately for each user's virtual machine.  DQS gives a
+ * host as many processes as it has slots, either in the hosts' order (the queue
+ * sequence number) or the least loaded first.
  */
 #include <stdlib.h>
 
@@ -17,13 +17,13 @@ enum { BY_LOAD, BY_SEQUENCE };
 struct mapping {
 	struct policy base;
 	unsigned by;
-	uint32_t slots; /* of a host, DQS */
-	bool on;	/* PVM: go on behind the last host */
-	uint32_t next;	/* PVM: host */
+	uint32_t slots; /* DQS: of each host */
+	bool on;	/* PVM: begin behind the last host used */
+	uint32_t next;	/* PVM: the host to begin with */
 	struct order {
 		double load;
 		uint32_t host, room;
-	} * order; /* a pass's, by host */
+	} * order; /* scratch of a pass, by host */
 };
 
 static const char *const keys[] = { "load", "sequence", NULL };
@@ -96,7 +96,10 @@ static int by_load(const void *a, const void *b)
 	return x->host < y->host ? -1 : 1;
 }
 
-/* Hosts in DQS's order with what room they have; returns their slots. */
+/*
+ * Put the hosts into DQS's order, with the room that each has; returns all their free
+ * slots.
+ */
 static int64_t order_hosts(struct mapping *p, const struct view *view)
 {
 	int64_t slots = 0;
@@ -118,7 +121,7 @@ static int64_t order_hosts(struct mapping *p, const struct view *view)
 	return slots;
 }
 
-/* One process a host in turn, until all are placed. */
+/* One process per host in turn, until all are placed. */
 static void dqs_place(struct mapping *p, const struct view *view,
 		      const struct job *job, uint32_t *hosts)
 {
@@ -176,7 +179,7 @@ static int64_t dqs_most(const struct policy *policy, const struct view *view)
 	return n;
 }
 
-/* As many on a host as it takes. */
+/* As many processes as hosts have slots for. */
 static int64_t pvm_most(const struct policy *policy, const struct view *view)
 {
 	return view->nr_hosts ? INT64_MAX : 0;

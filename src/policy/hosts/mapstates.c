@@ -12,7 +12,7 @@
 #include "core/xalloc.h"
 
 /*
- * One placement, met for the first time; the list of them is the queue of the
+ * A placement when it is met for the first time; the list of them is the queue of the
  * walk.
  */
 struct placement {
@@ -65,7 +65,10 @@ static char *label_of(const struct sed *sed)
 	return text;
 }
 
-/* What a host holds: for each job in order its class and processes here. */
+/*
+ * What a host holds: for each job, in order, its class and how many of its processes
+ * are here.
+ */
 struct content {
 	double alpha;
 	const int *cells;
@@ -84,7 +87,10 @@ static int by_content(const void *a, const void *b)
 	return 0;
 }
 
-/* Equal for placements that differ only in which of equal hosts is which. */
+/*
+ * A text that is equal for placements that differ only in which of equal hosts is
+ * which.
+ */
 static char *key_of(const struct sed *sed)
 {
 	size_t nj = sed->nr_jobs;
@@ -175,7 +181,7 @@ static void add_edge(struct mapstates *ms, size_t from, size_t to,
 	ms->edges[ms->nr_edges++] = (struct mapstates_edge){ from, to, kind };
 }
 
-/* So many jobs wait where the walk has come to. */
+/* How many jobs wait in the state that the walk is in. */
 struct waiting {
 	struct walk *walk;
 	struct sed *sed;
@@ -198,8 +204,8 @@ static bool start_waiting(void *arg)
 }
 
 /*
- * The pass after that job left, or, if it is NULL, without one that left, with
- * so many waiting; false when one of them stays so.
+ * Make the pass after that job has left (NULL: none has), with so many jobs waiting;
+ * false if one of these still waits after it.
  */
 static bool walk_pass(struct walk *w, const struct placement *p,
 		      const struct sed_job *left, int nr_waiting)

@@ -1,15 +1,14 @@
 /*
  * mapstates.h - mapping state diagrams, enumerated from SED's own code
  *
- * A mapping state says for each delay class which sizes of jobs run in it:
- * (0,0,0,30+15) is two jobs in class 4.  Edges are arrivals and departures; a
- * departure that leads to an upgrade or a migration is marked as such
- * (Schnor 1997 §4.2).  Queue lengths are left out: a departure is followed
- * both with nobody waiting and, where a job may wait in that state, with one
- * job waiting, two, and so on until the next one stays blocked.
+ * A mapping state says of which sizes the jobs are that run in each delay class:
+ * (0,0,0,30+15) is two jobs in class 4. Edges are arrivals and departures; a departure
+ * that leads to an upgrade or a migration is marked as such (Schnor 1997 §4.2). Queue
+ * lengths are left out: each departure is followed with no job waiting and, where jobs
+ * may wait in that state, with one waiting, with two, and so on until one stays blocked.
  *
- * What is walked are full placements, equal hosts interchangeable; those
- * with the same mapping state are drawn as one node.
+ * The walk goes over full placements, in which equal hosts are interchangeable;
+ * placements with the same mapping state are drawn as one node.
  */
 #ifndef POLICY_HOSTS_MAPSTATES_H
 #define POLICY_HOSTS_MAPSTATES_H
@@ -42,15 +41,15 @@ struct mapstates {
 
 struct mapstates_conf {
 	enum sed_kind kind;
-	const double *alpha; /* of nr_hosts hosts */
+	const double *alpha; /* speed factors of nr_hosts hosts */
 	int nr_hosts;
 	int minsize, maxsize; /* of every job */
 	struct sed_rules rules;
 };
 
 /*
- * Enumerate.  -E2BIG, with *ret untouched, when there are more than
- * max_placements placements.  The caller clears *ret.
+ * Enumerate all states into *ret, which the caller clears.  -E2BIG, with *ret
+ * untouched, if there are more than max_placements placements.
  */
 int mapstates_enumerate(const struct mapstates_conf *conf,
 			size_t max_placements, struct mapstates *ret,

@@ -1,11 +1,11 @@
 /*
  * matrix.c - Ousterhout's matrix algorithm, as Schnor 1997 §2.1.4 has it
  *
- * Rows are time slots, columns are hosts.  An arriving job goes into the first
- * row with enough empty columns (the lowest of them), else into a new row, and
- * stays there.  Rows take turns; columns that are idle in the present row are
- * lent to jobs of other rows that fit in their own columns (alternate
- * selection).  A pass costs O(rows x hosts + jobs).
+ * Rows are time slots, columns are hosts.  An arriving job takes the lowest empty
+ * columns of the first row that has enough of them, else of a new row, and stays there.
+ * Rows take turns.  Columns that are idle in the current row are lent to jobs of other
+ * rows all of whose columns are idle (alternate selection). A pass costs O(rows x hosts
+ * + jobs).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 
 struct entry {
 	struct job *job;
-	uint32_t *cols; /* job->size of them */
-	bool chosen;	/* within a pass: it runs after it */
+	uint32_t *cols; /* its columns, job->size of them */
+	bool chosen;	/* during a pass: it runs after it */
 };
 
 struct row {
 	struct entry *entry;
 	size_t nr, cap;
-	bool *used; /* by column */
+	bool *used; /* by column: has a job of this row got it? */
 };
 
 struct policy_matrix {
@@ -32,8 +32,9 @@ struct policy_matrix {
 	uint32_t nr_cols;
 	struct row *row;
 	size_t nr_rows, cap_rows;
-	int64_t turn; /* the row whose slot it is; -1: it is gone, 0 is next */
-	bool *busy;   /* by column, within a pass */
+	/* the row whose slot it is; -1: that row is gone, and row 0 is next */
+	int64_t turn;
+	bool *busy; /* by column, during a pass */
 };
 
 REASON(why_row, "it is the turn of its row {row} of {rows}", row, rows);
@@ -79,7 +80,10 @@ static struct row *add_row(struct policy_matrix *p)
 	return row;
 }
 
-/* Can the job's columns (any, where it has none yet) be had in that row? */
+/*
+ * Are the job's columns empty in that row, or if it has none yet, are there enough
+ * empty ones?
+ */
 static bool takes(const struct policy_matrix *p, const struct row *row,
 		  const struct job *job)
 {
@@ -91,7 +95,10 @@ static bool takes(const struct policy_matrix *p, const struct row *row,
 	return true;
 }
 
-/* A job that has hosts already was there before this policy: they stay. */
+/*
+ * Put a job into a row.  One that has hosts already ran before this policy was made,
+ * and keeps them.
+ */
 static void put_job(struct policy_matrix *p, struct job *job)
 {
 	struct row *row = p->row, *end = row ? row + p->nr_rows : row;
@@ -120,7 +127,10 @@ static void drop_row(struct policy_matrix *p, size_t i)
 	free(p->row[i].used);
 	p->nr_rows--;
 	memmove(&p->row[i], &p->row[i + 1], (p->nr_rows - i) * sizeof(*p->row));
-	/* The next row moves up: it has its turn when this slot is over. */
+	/*
+	 * The following rows move up, so the row behind this one still has the
+	 * next turn.
+	 */
 	if ((int64_t)i <= p->turn)
 		p->turn--;
 }
@@ -190,9 +200,9 @@ static void choose_row(struct policy_matrix *p, struct entry *e)
 }
 
 /*
- * Choose the jobs that run until the slot ends: those that keep running, the
- * present row's, and then those of the rows after it in turn, so that no row is
- * always favoured.
+ * Choose the jobs that run until the slot ends: those that keep running, those of the
+ * current row, and then those of the rows after it in turn, so that no row is always
+ * favoured.
  */
 static void choose_jobs(struct policy_matrix *p, const struct view *view,
 			bool new_slot)
@@ -290,7 +300,7 @@ static void matrix_explain(const struct policy *policy, const struct view *view,
 			   .rows = (int64_t)p->nr_rows));
 }
 
-/* Whose turn it is and until when, then a line a job: row, id, columns. */
+/* Saved: whose turn it is and until when, then one line per job: row, id, columns. */
 static void matrix_save(const struct policy *policy, const struct view *view,
 			FILE *to)
 {
@@ -319,7 +329,7 @@ static void free_rows(struct row *row, size_t nr)
 	free(row);
 }
 
-/* job->size columns from *text on, all empty in the row; NULL if not. */
+/* Read job->size columns from *text on; NULL unless all are empty in the row. */
 static uint32_t *load_columns(const struct policy_matrix *p,
 			      const struct row *row, const struct job *job,
 			      const char *text)
@@ -343,7 +353,7 @@ static uint32_t *load_columns(const struct policy_matrix *p,
 	return NULL;
 }
 
-/* One line; a job that is gone meanwhile leaves its place empty. */
+/* Read one line; the place of a job that has gone meanwhile stays empty. */
 static bool load_entry(struct policy_matrix *p, const struct view *view,
 		       const char *line)
 {
@@ -375,7 +385,7 @@ static bool load_entry(struct policy_matrix *p, const struct view *view,
 	return true;
 }
 
-/* Put jobs that have no line where there is room, and drop empty rows. */
+/* Put jobs that had no line where there is room, and drop empty rows. */
 static void complete(struct policy_matrix *p, const struct view *view)
 {
 	struct job *job;

@@ -1,20 +1,20 @@
 /*
  * memshare.c - sharing the load of processors and memory (Chen 2002)
  *
- * G-Loadsharing: a job starts at its home, if that has idle memory and fewer
- * processes than a threshold, else on the host that has both and the fewest
- * processes; nobody knows what memory it will need.  From a host on which pages
- * fault, the process that needs the most and fits into the idle memory of
- * another host moves there.
+ * G-Loadsharing: how much memory a job will need is not known.  It starts at its home
+ * host if that has idle memory and fewer processes than a threshold, else on the host
+ * that has both and the fewest processes.  From a host with many page faults, the
+ * largest process that fits into the idle memory of another host moves there.
  *
- * V-Reconfiguration: where none fits anywhere ("blocked"), and there is more
- * idle memory in all than a host has, the host with the fewest processes is held
- * back until it is empty; then the largest process of a blocked host moves there.
- * A host that is held back takes more of such, as far as they fit, and is let go
- * when these have ended, or when nobody is blocked any more before it was used.
+ * V-Reconfiguration: if no process of such a host fits anywhere (the host is
+ * "blocked"), and all idle memory together is more than one host has, the host with the
+ * fewest processes is held back until it is empty.  Then the largest process of a
+ * blocked host moves there, and further ones as far as they fit.  A host is no longer
+ * held back when these have ended, or if no host is blocked any more before it was
+ * used.
  *
- * A pass costs the hosts for each job that starts, and for each host on which
- * pages fault the hosts times its processes, and all running ranks.
+ * A pass looks at all hosts for each job that starts, and for each host with many page
+ * faults at all hosts for each of its processes, and at all running ranks.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ enum variant { G_LOADSHARING, V_RECONFIGURATION };
 
 static const char *const untils[] = { "empty", "fits", NULL };
 
-/* clang-format off: one table and its beginning for both. */
+/* clang-format off: one table, whose beginning is common to both policies. */
 #define COMMON_PARAMS                                                          \
 	{ "slots",                                                             \
 	  PARAM_INT,                                                           \
@@ -132,7 +132,7 @@ static const struct host *find_place(const struct memshare *s,
 						  : memshare_place(s, view, 0);
 }
 
-/* Processes that are now on a host, or will be: by what is left of its slots. */
+/* Processes that are or will be on a host, computed from the slots that it has left. */
 static int64_t ranks_on(const struct memshare *s, const struct host *h)
 {
 	return h->nr_ranks + memshare_slots(s, h) - s->spare[h->ix].slots;
@@ -225,7 +225,7 @@ static int64_t memshare_most(const struct policy *policy,
 	return n;
 }
 
-/* A line for each host that is held back: HOST SINCE USED. */
+/* Saved: one line per host that is held back: HOST SINCE USED. */
 static void memshare_save(const struct policy *policy, const struct view *view,
 			  FILE *to)
 {

@@ -1,4 +1,4 @@
-/* memshare.h - what the files of memory-aware load sharing share, see memshare.c */
+/* memshare.h - what memshare.c and memshare_move.c share */
 #ifndef POLICY_HOSTS_MEMSHARE_H
 #define POLICY_HOSTS_MEMSHARE_H
 
@@ -6,25 +6,26 @@
 
 enum until { UNTIL_EMPTY, UNTIL_FITS };
 
-/* Of a host that we hold back. */
+/* A host's state as to being held back. */
 struct held {
-	usec_t since; /* 0: it is not held */
-	bool used;    /* a process moved there */
+	usec_t since; /* 0: it is not held back */
+	bool used;    /* has a process moved there? */
 };
 
-/* Of a host, within a pass. */
+/* What a host has left, during a pass. */
 struct spare {
-	int64_t slots;	 /* processes it may get */
-	uint64_t memory; /* bytes that are idle; UINT64_MAX: nobody knows */
+	int64_t slots;	 /* how many more processes it may get */
+	uint64_t memory; /* bytes that are idle; UINT64_MAX: not known */
 };
 
 struct memshare {
 	struct policy base;
 	enum until until;
-	int64_t slots;	 /* most processes a core */
-	double faults;	 /* more in a second are too many */
-	usec_t settle;	 /* a process that came stays so long */
-	usec_t patience; /* a host that is not ready by then is let go */
+	int64_t slots; /* most processes per core */
+	double faults; /* more page faults per second are too many */
+	usec_t settle; /* a process that has come stays for so long */
+	/* a host that is not ready after so long is not held back any more */
+	usec_t patience;
 	bool reconfigures;
 	uint32_t nr_hosts;
 	struct held *held;
@@ -33,11 +34,14 @@ struct memshare {
 
 /* memshare_move.c */
 
-/* Do too many pages fault there? */
+/* Are there too many page faults on the host? */
 bool memshare_overloaded(const struct memshare *s, const struct host *h);
 /* How many more processes the host may have now. */
 int64_t memshare_slots(const struct memshare *s, const struct host *h);
-/* Does the host take a process of so many bytes; where is it best; it goes there. */
+/*
+ * Whether the host can take a process of so many bytes; the best host for one; note
+ * that it goes there.
+ */
 bool memshare_takes(const struct memshare *s, const struct host *h,
 		    uint64_t bytes);
 const struct host *memshare_place(const struct memshare *s,
@@ -45,13 +49,15 @@ const struct host *memshare_place(const struct memshare *s,
 void memshare_give(struct memshare *s, uint32_t host, uint64_t bytes);
 
 /*
- * Help every host on which pages fault; true if one of them could not be
- * helped.  *wake: when a process that may not move yet may, if sooner.
+ * Move a process off every host with too many page faults; true if one of them has none
+ * that could move.  *wake: made earlier if a process that may not move yet may by then.
  */
 bool memshare_relieve(struct memshare *s, const struct view *view, usec_t *wake,
 		      struct plan *plan);
-/* Let go of hosts that are held back whose work is done, and of those that nobody
- * needs.  *wake: when another one should be ready, if sooner. */
+/*
+ * Stop holding hosts back whose work is done, or that are not needed.  *wake: made
+ * earlier if another one should be ready by then.
+ */
 void memshare_let_go(struct memshare *s, const struct view *view, bool blocked,
 		     usec_t *wake, struct plan *plan);
 

@@ -1,6 +1,6 @@
 /*
- * memshare_move.c - processes that leave hosts that page, and the hosts that are
- * held back for them; see memshare.c
+ * memshare_move.c - processes leave hosts with too many page faults, and hosts are held
+ * back for them; see memshare.c
  */
 #include "policy/hosts/memshare.h"
 
@@ -40,7 +40,7 @@ int64_t memshare_slots(const struct memshare *s, const struct host *h)
 	return (most < h->slots ? most : h->slots) - h->nr_ranks;
 }
 
-/* Does the host take a process of so many bytes? */
+/* Can the host take a process of so many bytes? */
 bool memshare_takes(const struct memshare *s, const struct host *h,
 		    uint64_t bytes)
 {
@@ -50,7 +50,7 @@ bool memshare_takes(const struct memshare *s, const struct host *h,
 	       spare->memory >= bytes && !memshare_overloaded(s, h);
 }
 
-/* A process of so many bytes goes there. */
+/* Note that a process of so many bytes goes there. */
 void memshare_give(struct memshare *s, uint32_t host, uint64_t bytes)
 {
 	struct spare *spare = &s->spare[host];
@@ -85,8 +85,8 @@ const struct host *memshare_place(const struct memshare *s,
 /* ---- processes that move ---- */
 
 /*
- * The process on h that needs the most, less than `below` bytes, and may move by
- * now.  *wake: when one of those that may not will be.
+ * The process on h that needs the most memory of those with less than `below` bytes
+ * that may move now.  *wake: made earlier if one that may not move yet may by then.
  */
 static struct victim largest(const struct memshare *s, const struct view *view,
 			     const struct host *h, uint64_t below, usec_t *wake)
@@ -116,7 +116,7 @@ static void move(struct memshare *s, struct plan *plan, struct victim v,
 	memshare_give(s, to->ix, v.job->demand);
 }
 
-/* One process leaves h for idle memory elsewhere; false: none can. */
+/* Move one process from h to idle memory elsewhere; false if none can. */
 static bool leave(struct memshare *s, const struct view *view,
 		  const struct host *h, usec_t *wake, struct plan *plan)
 {
@@ -147,13 +147,13 @@ static void let_go(struct memshare *s, struct plan *plan, uint32_t host,
 	plan_release(plan, host, why);
 }
 
-/* Is nothing there, and nothing on its way? */
+/* Is no process there or on its way to it? */
 static bool is_empty(const struct memshare *s, const struct host *h)
 {
 	return !h->nr_ranks && s->spare[h->ix].slots == memshare_slots(s, h);
 }
 
-/* Those whose work is done, and those that nobody needs. */
+/* A host is not held back any more if its work is done, or if it is not needed. */
 void memshare_let_go(struct memshare *s, const struct view *view, bool blocked,
 		     usec_t *wake, struct plan *plan)
 {
@@ -178,7 +178,7 @@ void memshare_let_go(struct memshare *s, const struct view *view, bool blocked,
 	}
 }
 
-/* Is a host that we hold back ready for a process of so many bytes? */
+/* Is a host that is held back ready for a process of so many bytes? */
 static bool is_ready(const struct memshare *s, const struct host *h,
 		     uint64_t bytes)
 {
@@ -188,7 +188,7 @@ static bool is_ready(const struct memshare *s, const struct host *h,
 	if (!held->since || !host_usable(h) || spare->slots <= 0)
 		return false;
 	/*
-	 * Alone there it would have all of the host's memory: no place is
+	 * An empty host gives the process all of its memory: no place is
 	 * better, even if that is too little.
 	 */
 	if (is_empty(s, h))
@@ -213,7 +213,7 @@ static uint64_t idle_memory(const struct memshare *s, const struct view *view,
 	return idle;
 }
 
-/* Is one held back that is not in use yet? */
+/* Is a host held back that is not in use yet? */
 static bool is_reserving(const struct memshare *s)
 {
 	for (uint32_t i = 0; i < s->nr_hosts; i++)
@@ -238,7 +238,7 @@ static void hold_a_host(struct memshare *s, const struct view *view,
 			best = h;
 	if (!best)
 		return;
-	/* Time 0 means that it is not held. */
+	/* Time 0 means that it is not held back. */
 	s->held[best->ix] = (struct held){ view->now ? view->now : 1, false };
 	s->spare[best->ix].slots = 0;
 	plan_reserve(plan, best->ix,
@@ -246,7 +246,7 @@ static void hold_a_host(struct memshare *s, const struct view *view,
 			     .from = from->ix, .idle = (int64_t)idle));
 }
 
-/* The largest process of a blocked host goes where a place is held for it. */
+/* Move the largest process of a blocked host to a host that is held back for it. */
 static void reconfigure(struct memshare *s, const struct view *view,
 			const struct host *from, usec_t *wake,
 			struct plan *plan)
@@ -269,7 +269,10 @@ static void reconfigure(struct memshare *s, const struct view *view,
 	hold_a_host(s, view, from, plan);
 }
 
-/* Every host on which pages fault; true if one of them could not be helped. */
+/*
+ * All hosts with too many page faults; true if one of them has no process that could
+ * move.
+ */
 bool memshare_relieve(struct memshare *s, const struct view *view, usec_t *wake,
 		      struct plan *plan)
 {

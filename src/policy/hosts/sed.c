@@ -1,10 +1,10 @@
 /*
  * sed.c - SED1 and SED2 as policies (Schnor 1997 chapter 4)
  *
- * The rules are in sed_state.c; here they meet view and plan.  A pass looks at
- * every host for every job it starts and, when a job has ended and nobody
- * waits, for every running job: O(hosts x classes) each.  Waiting jobs behind
- * the head cost nothing.
+ * The rules are in sed_state.c; this file applies them to a view and makes a plan of
+ * the result.  A pass costs O(hosts x classes) for every job it starts and, when a job
+ * has ended and none waits, for every running job.  Waiting jobs behind the head cost
+ * nothing.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct policy_sed {
 	struct policy base;
 	struct sed sed;
 	struct sed_rules rules;
-	bool ended; /* a job has, since the last pass */
+	bool ended; /* has a job ended since the last pass? */
 };
 
 REASON(why_start,
@@ -52,9 +52,7 @@ static const struct param params[] = {
 	{ .name = NULL }
 };
 
-/*
- * A host that takes nothing new counts as one that would delay a job for ever.
- */
+/* A host that takes nothing new counts as one with endless load. */
 static double external_load(const struct host *h)
 {
 	return host_usable(h) ? h->load : 1e9;
@@ -85,8 +83,10 @@ static int sed_create(const struct policy_setup *setup, struct policy **ret,
 	return 0;
 }
 
-/* Told of jobs that ran before this policy came (policy_adopt), and of ranks
- * that are elsewhere than it planned. */
+/*
+ * Take over the hosts of a job that ran before this policy was made (policy_adopt()),
+ * or whose ranks are elsewhere than this policy planned.
+ */
 static void adopt(struct policy_sed *p, const struct job *job)
 {
 	int *hosts = xcalloc(job->n, sizeof(int));
@@ -140,7 +140,7 @@ static int map(const struct policy_sed *p, const struct job *job, int *size)
 	return sed_map(&p->sed, min ? (int)min : 1, (int)job->size, size);
 }
 
-/* What a pass is about. */
+/* The arguments of start_waiting(). */
 struct pass {
 	struct policy_sed *p;
 	const struct view *view;
@@ -200,7 +200,10 @@ static void sed_explain(const struct policy *policy, const struct view *view,
 	plan_defer(plan, job, BECAUSE(why_wait, .least = job->min_size));
 }
 
-/* How many nodes the slowest class has when all hosts are idle. */
+/*
+ * How many nodes the slowest class has when all hosts are idle: the largest job that
+ * can run.
+ */
 static int64_t most(const struct policy *policy, const struct view *view)
 {
 	const struct policy_sed *p = (const struct policy_sed *)policy;
@@ -220,7 +223,7 @@ static int64_t most(const struct policy *policy, const struct view *view)
 	return n;
 }
 
-/* Has a job ended, then a line a job: id, class. */
+/* Saved: has a job ended, then one line per job: id, class. */
 static void sed_save(const struct policy *policy, const struct view *view,
 		     FILE *to)
 {

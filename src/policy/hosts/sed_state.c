@@ -11,7 +11,10 @@
 
 #include "core/xalloc.h"
 
-/* A host's delay to process number n that would be put there (1 = next). */
+/*
+ * A host's delay to a process if it is the n-th that is put there from now on (1 = the
+ * next).
+ */
 static double delay_of(const struct sed_host *h, int n)
 {
 	return h->alpha * (n + h->load + h->external);
@@ -67,8 +70,10 @@ void sed_clear(struct sed *sed)
 	memset(sed, 0, sizeof(*sed));
 }
 
-/* What a quotient of factors may lack of the whole number that it is: 3.3 / 1.1
- * is 2.9999999999999996. */
+/*
+ * A quotient that is a whole number may be computed as slightly less: 3.3 / 1.1 is
+ * 2.9999999999999996.
+ */
 static const double rounding = 1e-9;
 
 /* How many virtual nodes of class k is this host? */
@@ -118,11 +123,11 @@ int sed_map(const struct sed *sed, int minsize, int maxsize, int *ret_size)
 	return best;
 }
 
-/* State of one pass over the hosts that hands out processes one by one. */
+/* A host in a pass that hands processes out to hosts one by one. */
 struct node {
-	double delay; /* to the process that would go there */
+	double delay; /* to the next process that goes there */
 	int host;
-	int stays; /* the job has a process there already */
+	int stays; /* processes of the job that are there already */
 };
 
 static int by_delay(const void *a, const void *b)
@@ -161,7 +166,10 @@ static void fill_class(const struct sed *sed, int k, int size, const int *had,
 	free(nodes);
 }
 
-/* Thresholds as if the job of that index were not there (none: SIZE_MAX). */
+/*
+ * Compute thresholds, without regard to the job of that index (SIZE_MAX: with regard to
+ * all).
+ */
 static void update_thresholds(struct sed *sed, size_t without)
 {
 	for (int i = 0; i < sed->nr_hosts; i++)
@@ -269,7 +277,7 @@ void sed_upgrade(struct sed *sed, size_t job, int class)
 	update_thresholds(sed, SIZE_MAX);
 }
 
-/* Leave the job out of all accounts; put_back() undoes it. */
+/* Take the job out of loads and thresholds; put_back() undoes that. */
 static void set_aside(struct sed *sed, size_t job)
 {
 	count_job(sed, &sed->jobs[job], -1);
@@ -298,8 +306,9 @@ int sed_better_class(struct sed *sed, size_t job)
 }
 
 /*
- * Put the chosen hosts in the order of the ranks: a rank whose host is among
- * them stays.  Returns how many do not.  Both are consumed as multisets.
+ * Put the chosen hosts into the order of the ranks, so that a rank whose host is among
+ * them stays there.  Returns how many ranks do not stay.  A host may occur several
+ * times in both lists.
  */
 static int align(const int *had, const int *chosen, int n, int *ret)
 {

@@ -48,8 +48,8 @@ enum sed_kind { SED1 = 1, SED2 = 2 };
 
 struct sed_host {
 	double alpha;	  /* speed factor: 1 is the fastest, larger is slower */
-	double external;  /* runnable processes that are not ours */
-	int load;	  /* processes of ours */
+	double external;  /* runnable processes of others */
+	int load;	  /* processes of jobs */
 	double threshold; /* s_i */
 };
 
@@ -57,7 +57,7 @@ struct sed_job {
 	uint64_t id;
 	int class; /* EDC, the expected delay class it was promised */
 	int size;
-	int *hosts; /* of each process, size of them, by rank */
+	int *hosts; /* by rank, size of them */
 };
 
 /* Jobs are kept in the order in which they were started. */
@@ -84,24 +84,24 @@ int sed_class(double delay);
 void sed_availability(const struct sed *sed, int *avail);
 
 /*
- * Where would such a job go?  Returns its class and *ret_size, or 0 when it
- * has to wait.  1 <= minsize <= maxsize.
+ * Which class would such a job get?  Returns the class, and its size in *ret_size, or 0
+ * if it has to wait.  1 <= minsize <= maxsize.
  */
 int sed_map(const struct sed *sed, int minsize, int maxsize, int *ret_size);
 
-/* Start a job as sed_map() said; the result is good until the next change. */
+/* Start a job as sed_map() chose; the result is valid until the next change. */
 const struct sed_job *sed_start(struct sed *sed, uint64_t id, int class,
 				int size);
 
 /*
- * A job that was started before: its promise is not known, so it counts as
- * one of the slowest class until it is upgraded.
+ * Add a job that was started before.  What class it was promised is not known, so it
+ * counts as one of the slowest class until it is upgraded.
  */
 void sed_adopt(struct sed *sed, uint64_t id, const int *hosts, int size);
 
 /*
- * A job that was adopted was promised this class after all.  Those told of in
- * the order of their starts get that order.
+ * The class that an adopted job was promised.  If called for jobs in the order of their
+ * starts, they are kept in that order.
  */
 void sed_promise(struct sed *sed, uint64_t id, int class);
 
@@ -116,37 +116,36 @@ int sed_upgrade_class(const struct sed *sed, size_t job);
 void sed_upgrade(struct sed *sed, size_t job, int class);
 
 /*
- * Migration: the fastest class better than the job's EDC that has room for
- * all its processes; else 0 (sed is as before).  sed_migrate() carries it out
- * and returns how many processes change hosts; hosts it has already are kept
- * where they are as good as others.
+ * Migration: the fastest class that is better than the job's EDC and has room for all
+ * its processes; else 0. sed is as before.  sed_migrate() carries it out and returns
+ * how many processes change hosts; of equally good hosts those are taken that the job
+ * has already.
  */
 int sed_better_class(struct sed *sed, size_t job);
 int sed_migrate(struct sed *sed, size_t job, int class);
 
-/* What is done when a job has ended; all off is -NU and -NM. */
+/* What is done when a job has ended; without both it is the paper's -NU and -NM. */
 struct sed_rules {
-	bool upgrade; /* jobs left alone on their hosts */
-	bool migrate; /* whole jobs to a faster class */
-	bool eager;   /* upgrade before the queue is looked at, too */
+	bool upgrade; /* upgrade jobs that are left alone on their hosts */
+	bool migrate; /* move whole jobs to a faster class */
+	bool eager;   /* also upgrade before jobs are started */
 };
 
 enum sed_done { SED_UPGRADED = 1, SED_MIGRATED = 2 };
 
 /*
- * A pass, as the policy makes it and the mapping states are enumerated by: who
- * waits is started in order, and when a job has ended and nobody is left
- * waiting, what runs is bettered.  start() does the former and returns whether
- * nobody waits now; migrated(), or NULL, is told which job has other hosts, and
- * the class it had.  Returns enum sed_done, ored.
+ * One pass, for the policy and for the enumeration of mapping states.  start() starts
+ * waiting jobs in order, and returns whether none waits any more.  Then, if a job has
+ * ended, running jobs are upgraded and moved.  migrated() (or NULL) is told of each job
+ * that has other hosts now, and the class it had.  Returns enum sed_done, ored.
  */
 unsigned sed_pass(struct sed *sed, const struct sed_rules *rules, bool ended,
 		  bool (*start)(void *arg),
 		  void (*migrated)(void *arg, size_t job, int from), void *arg);
 
 /*
- * How fast does the job go, relative to a fastest host of its own?  With
- * strong synchronization, the least 1 / (alpha_i * (load_i + external_i)).
+ * The job's speed, relative to having the fastest hosts to itself: with strong
+ * synchronization, the least 1 / (alpha_i * (load_i + external_i)).
  */
 double sed_rate(const struct sed *sed, size_t job);
 

@@ -1,14 +1,13 @@
 /*
  * slices.h - the time slices of gang policies (Schnor 1997 section 2.1.4)
  *
- * Time is cut into slices of one length; who runs in one is chosen at its
- * start.  Within a slice, hosts that fall idle may go to others until it ends,
- * an "alternate selection", while enough of it is left to be worth it.  The
- * first slice begins with the first job; none runs while there is no job.
- * Where a reservation begins a slice ends early, and the next one does without
- * the hosts.  A job with a rank on a host that is wanted back stands still from that
- * instant on, whatever is left of the slice: its owner's terms (model/contract.h) do not
- * know slices.
+ * Time is cut into slices of equal length; which jobs run in a slice is chosen at its
+ * start.  Within a slice, hosts that fall idle may go to other jobs until it ends
+ * ("alternate selection"), if enough of it is left.  The first slice begins with the
+ * first job; none runs while there is no job.  Where a reservation begins, a slice ends
+ * early, and the next one leaves those hosts out.  A job with a rank on a host that its
+ * owner wants back stands still from that instant on, whatever is left of the slice,
+ * because the owner's terms (model/contract.h) do not know slices.
  *
  *	slices_init(&s, setup->params);
  *	in decide:
@@ -26,10 +25,11 @@
 #include "policy/kit/policy.h"
 
 struct slices {
-	usec_t length, end; /* end: of the present one */
-	double min_rest;    /* share of a slice, for an alternate selection */
+	usec_t length, end; /* end: that of the current slice */
+	/* share of a slice that must be left for an alternate selection */
+	double min_rest;
 	bool alternate;
-	bool unset; /* no timer is set for its end */
+	bool unset; /* no timer is set for the end yet */
 };
 
 /* Parameters "slice", "rest" and "alternate", for the tables of gang policies.
@@ -75,15 +75,17 @@ static inline bool slices_lend(const struct slices *s, const struct view *view)
 	return s->alternate && s->end - view->now >= s->min_rest * s->length;
 }
 
-/* One that was going on when the policy was made anew. */
+/* Continue a slice that was going on when the policy was made anew. */
 static inline void slices_resume(struct slices *s, usec_t end)
 {
 	s->end = end > 0 ? end : 0;
 	s->unset = true;
 }
 
-/* Set its timer; where a reservation begins it is over, so that hosts are
- * cleared. */
+/*
+ * Set the timer if that is still to be done; end the slice where a reservation begins,
+ * so that its hosts are cleared.
+ */
 static inline void slices_cut(struct slices *s, const struct view *view,
 			      struct plan *plan)
 {
@@ -100,7 +102,7 @@ static inline void slices_cut(struct slices *s, const struct view *view,
 	plan_wake(plan, begin, BECAUSE(begins));
 }
 
-/* One begins now; the policy is woken at its end. */
+/* A slice begins now; the policy is woken at its end. */
 static inline void slices_next(struct slices *s, const struct view *view,
 			       struct plan *plan)
 {
@@ -109,7 +111,10 @@ static inline void slices_next(struct slices *s, const struct view *view,
 	slices_cut(s, view, plan);
 }
 
-/* The first of the job's hosts that is wanted back; NULL: none, or it has no hosts. */
+/*
+ * The first of the job's hosts that its owner wants back; NULL: none, or the job has no
+ * hosts.
+ */
 static inline const struct host *slices_wanted(const struct view *view,
 					       const struct job *job)
 {
@@ -119,7 +124,7 @@ static inline const struct host *slices_wanted(const struct view *view,
 	return NULL;
 }
 
-/* Does the job run, and may it until the slice ends? */
+/* Does the job run, and may it run until the slice ends? */
 static inline bool slices_keeps(const struct view *view, const struct job *job)
 {
 	return job->state == JOB_RUNNING && !slices_wanted(view, job);
@@ -136,14 +141,14 @@ static inline void slices_give_way(const struct view *view, struct plan *plan)
 		plan_suspend(plan, j, BECAUSE(wanted, .from = from->ix));
 }
 
-/* One rank a host. */
+/* policy_ops.most: one rank per host. */
 static inline int64_t slices_most(const struct policy *policy,
 				  const struct view *view)
 {
 	return view->nr_hosts;
 }
 
-/* The next job to come begins one at once. */
+/* End the slices; the next job that comes begins one at once. */
 static inline void slices_stop(struct slices *s, const struct view *view)
 {
 	s->end = view->now;

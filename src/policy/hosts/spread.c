@@ -1,10 +1,9 @@
 /*
- * spread.c - live placement: each rank where it will feel the least delay
+ * spread.c - live placement: each rank goes to the host that delays it least
  *
- * First come, first served among jobs; a job starts when there is room for
- * all its ranks.  Ranks leave hosts that are being drained.  A pass costs
- * hosts + ranks of the jobs it starts, and while a host is being drained all
- * running ranks.
+ * First come, first served among jobs; a job starts when there is room for all its
+ * ranks.  Ranks leave hosts that are being drained.  A pass looks at the hosts and the
+ * ranks of the jobs it starts, and while a host is being drained at all running ranks.
  */
 #include "core/xalloc.h"
 #include "model/place.h"
@@ -50,8 +49,8 @@ static void move_off(const struct view *view, struct plan *plan,
 }
 
 /*
- * Ranks on hosts that are being drained leave, as far as there is room; those that
- * have a time for it do so in their own order.
+ * Ranks leave hosts that are being drained, as far as there is room; for hosts with a
+ * deadline evacuate.h gives the order.
  */
 static void leave_drained(const struct spread *s, const struct view *view,
 			  struct plan *plan)

@@ -9,7 +9,7 @@
 
 struct alike_link {
 	const struct job *prev, *next;
-	uint32_t own; /* its row, where there are rows: ix + 1 */
+	uint32_t own; /* if there are rows, its row: ix + 1 */
 };
 
 void alikes_clear(struct alikes *a)
@@ -82,7 +82,7 @@ static struct alike *take_idle(struct alikes *a)
 	return k;
 }
 
-/* Its slots are others now. */
+/* Its slots have changed: note the first and the last. */
 static void note_slots(struct alike *k)
 {
 	const usec_t *s = k->slot + k->first;
@@ -97,7 +97,7 @@ static void set_head(struct alike *k, const struct job *job)
 	k->submit = job ? job->submit : 0;
 }
 
-/* A row of no jobs yet, behind another one (NULL: the first of all). */
+/* Make a row without jobs, behind another one (NULL: as the first of all). */
 static struct alike *make_row(struct alikes *a, const struct job *job,
 			      struct alike *before)
 {
@@ -132,7 +132,7 @@ static struct alike *row_before(const struct alikes *a, const struct job *job)
 	return k;
 }
 
-/* The row that job joins as its last, or one of its own. */
+/* The row that the job joins as its last one, or a new row of its own. */
 static struct alike *row_for(struct alikes *a, const struct job *job, usec_t at)
 {
 	struct alike *k = row_before(a, job);
@@ -144,7 +144,7 @@ static struct alike *row_for(struct alikes *a, const struct job *job, usec_t at)
 	return k;
 }
 
-/* Jobs from `first` on, and their slots, become a row of their own. */
+/* The jobs of k from `first` on, and their slots, become a row of their own. */
 static struct alike *cut_row(struct alikes *a, struct alike *k,
 			     const struct job *first)
 {
@@ -264,7 +264,9 @@ int64_t alike_find(const struct alike *k, usec_t most)
 	return (int64_t)at - 1;
 }
 
-/* Room for one more at the end: move the rest to the front before growing. */
+/*
+ * Make room for one more slot at the end: move the slots to the front before growing.
+ */
 static void grow_slots(struct alike *k)
 {
 	if (k->first + k->nr < k->cap)

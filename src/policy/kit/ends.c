@@ -9,9 +9,10 @@
 
 struct ends_node {
 	usec_t at;
-	int64_t sum;   /* of n in this subtree */
-	uint32_t n;    /* 0: the slot is empty */
-	uint32_t rank; /* heap order of the treap: parents have the greater */
+	int64_t sum; /* of all n in this subtree */
+	uint32_t n;  /* 0: the slot is empty */
+	/* the treap's heap order: parents have the greater one */
+	uint32_t rank;
 	uint32_t left, right;
 };
 
@@ -35,7 +36,7 @@ static void grow_nodes(struct ends *ends, uint32_t slot)
 	ends->nr_nodes = nr;
 }
 
-/* Equal times go by slot, which changes no answer. */
+/* Equal times are ordered by slot; any order gives the same answers. */
 static bool is_before(const struct ends *ends, uint32_t a, uint32_t b)
 {
 	usec_t x = ends->node[a].at, y = ends->node[b].at;

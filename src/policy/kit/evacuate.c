@@ -19,7 +19,7 @@ static int by_job(const struct evacuee *x, const struct evacuee *y)
 	return job_before(x->job, y->job) ? -1 : job_before(y->job, x->job);
 }
 
-/* The greater worth comes first. */
+/* For qsort(): the greater worth first. */
 static int by_worth(double x, double y, const struct evacuee *a,
 		    const struct evacuee *b)
 {
@@ -47,7 +47,7 @@ static int saved_first(const void *a, const void *b)
 	return x->saved != y->saved ? (x->saved ? -1 : 1) : by_rate(a, b);
 }
 
-/* Take what fits, in the order of e: the work that is saved. */
+/* Save what fits, in the order of e; returns the work that is saved. */
 static double fill(struct evacuee *e, size_t n, double left)
 {
 	double work = 0;
@@ -93,8 +93,8 @@ size_t evacuate_now(const struct evacuee *e, size_t n, double left,
 /* ---- of a view ---- */
 
 /*
- * Adds job if it has ranks on that host that are not on their way.  Seconds for those
- * that are.
+ * Add the job if it has ranks on that host that are not on their way yet.  Returns the
+ * seconds that those on their way need.
  */
 static double gather_ranks(const struct view *view,
 			   const struct evacuation *how, void *ctx,
@@ -115,7 +115,7 @@ static double gather_ranks(const struct view *view,
 		stuck |= job_rank_stuck(job, i);
 	}
 	if (one.seconds > 0) {
-		/* With a rank that cannot leave all of it is lost. */
+		/* If one rank cannot leave, the whole job is lost. */
 		one.work = stuck ? 0 : evacuate_work(view, job);
 		*(*end)++ = one;
 	}
@@ -126,12 +126,15 @@ struct pass {
 	const struct view *view;
 	const struct evacuation *how;
 	void *ctx;
-	struct evacuee *e; /* room for all jobs that run */
-	/* By the job's ix; a job with ranks on several hosts is asked for by each. */
+	struct evacuee *e; /* room for all running jobs */
+	/*
+	 * By the job's ix: a job with ranks on several hosts that go comes up
+	 * for each of them.
+	 */
 	bool *looked, *leaves;
 };
 
-/* True if the job has a move, planned for this host or one before it. */
+/* True if a move of the job is planned, for this host or for one before it. */
 static bool evacuate_job(const struct pass *p, const struct job *job, bool turn)
 {
 	if (!p->looked[job->ix]) {

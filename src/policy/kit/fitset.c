@@ -9,12 +9,13 @@
 struct fitset_node {
 	const struct job *job; /* NULL: the slot is empty */
 	int64_t key;
-	usec_t estimate; /* USEC_MAX where the job has none */
+	usec_t estimate; /* USEC_MAX if the job has none */
 	uint32_t left, right;
 	uint32_t size;
-	uint32_t rank;	 /* heap order of the treap: parents have the greater */
-	uint32_t least;	 /* size in this subtree */
-	usec_t quickest; /* estimate in this subtree */
+	/* the treap's heap order: parents have the greater one */
+	uint32_t rank;
+	uint32_t least;	 /* least size in this subtree */
+	usec_t quickest; /* least estimate in this subtree */
 };
 
 void fitset_clear(struct fitset *set)
@@ -23,7 +24,7 @@ void fitset_clear(struct fitset *set)
 	*set = (struct fitset){ .by_size = set->by_size };
 }
 
-/* Which treap jobs of this size are in. */
+/* The number of the treap for jobs of this size. */
 static unsigned class_of(const struct fitset *set, uint32_t size)
 {
 	unsigned log, class;
@@ -105,7 +106,7 @@ static void split_tree(struct fitset *set, uint32_t t, uint32_t at, uint32_t *l,
 	}
 }
 
-/* One tree of two, all of l before all of r. */
+/* Make one tree of two; all of l comes before all of r. */
 static uint32_t join_trees(struct fitset *set, uint32_t l, uint32_t r)
 {
 	struct fitset_node *a = &set->node[l], *b = &set->node[r];
@@ -197,7 +198,7 @@ void fitset_remove(struct fitset *set, const struct job *job)
 	set->nr--;
 }
 
-/* The first in tree t after node after (0: of all) that fits. */
+/* The first job in tree t that fits, after node `after` (0: of all). */
 static uint32_t find_after(const struct fitset *set, uint32_t t, uint32_t after,
 			   int64_t limit)
 {
@@ -214,7 +215,7 @@ static uint32_t find_after(const struct fitset *set, uint32_t t, uint32_t after,
 	return find_after(set, n->right, 0, limit);
 }
 
-/* Of two nodes the one that comes first; either may be 0: none. */
+/* The one of two nodes that comes first; 0 stands for no node. */
 static uint32_t first_of(const struct fitset *set, uint32_t a, uint32_t b)
 {
 	if (!a || !b)
@@ -231,7 +232,7 @@ static uint64_t classes_up_to(const struct fitset *set, int64_t size)
 			: 0;
 }
 
-/* Each of the classes in left, which is used up. */
+/* Loop over the classes in left, which is used up. */
 #define for_each_class(c, left) \
 	for (; left && (c = __builtin_ctzll(left), 1); left &= left - 1)
 
@@ -247,7 +248,7 @@ const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 	return found ? set->node[found].job : NULL;
 }
 
-/* What is looked for by fitset_backfill(). */
+/* What fitset_backfill() looks for. */
 struct hole {
 	int64_t free, spare;
 	usec_t within;
@@ -264,8 +265,10 @@ static uint32_t find_hole(const struct fitset *set, uint32_t t, uint32_t after,
 	const struct fitset_node *n = &set->node[t];
 	uint32_t found;
 
-	/* May be wrong where the small job is not the quick one; then the
-	 * search below t is in vain. */
+	/*
+	 * The least job and the quickest need not be the same one; then the
+	 * search below t is in vain.
+	 */
 	if (!t || !suits(h, n->least, n->quickest))
 		return 0;
 	if (after && !node_before(&set->node[after], n))

@@ -1,5 +1,5 @@
 /*
- * fitset.h - jobs in an order of the policy's, searched by what fits
+ * fitset.h - a set of jobs in an order that the policy chooses, searched by what fits
  *
  * First-fit policies ask one question over and over: which is the first job,
  * in my order, that needs at most so many processors?  A set answers it
@@ -32,11 +32,12 @@ struct fitset_node;
 #define FITSET_CLASSES 64
 
 struct fitset {
-	struct fitset_node *node; /* by job ix + 1; node 0 is "none" */
+	struct fitset_node *node; /* by the job's ix + 1; node 0 is "none" */
 	size_t nr_nodes;
-	uint32_t root[FITSET_CLASSES]; /* one treap, or one a class of sizes */
-	uint64_t used;		       /* the treaps that hold a job */
-	uint32_t nr;		       /* jobs held */
+	/* a single treap, or one per class of sizes */
+	uint32_t root[FITSET_CLASSES];
+	uint64_t used; /* bits: which treaps hold a job */
+	uint32_t nr;   /* jobs held */
 	bool by_size;
 };
 
@@ -45,7 +46,7 @@ struct fitset {
 		.node = NULL \
 	}
 
-/* For fitset_backfill(): see there.  Everything else is dearer then. */
+/* A set by size, for fitset_backfill() (see there); everything else is slower then. */
 #define FITSET_BY_SIZE_INIT     \
 	{                       \
 		.by_size = true \
@@ -53,7 +54,7 @@ struct fitset {
 
 void fitset_clear(struct fitset *set); /* frees; empty again */
 
-/* Put job in, at key; moves it if it is there. */
+/* Put a job in, with that key; if it is in already, its key changes. */
 void fitset_insert(struct fitset *set, const struct job *job, int64_t key);
 /* Does nothing if it is not there. */
 void fitset_remove(struct fitset *set, const struct job *job);
@@ -63,26 +64,26 @@ int64_t fitset_key(const struct fitset *set, const struct job *job);
 
 /* The first of all, NULL if there is none. */
 const struct job *fitset_first(const struct fitset *set);
-/* The one after job, which is in the set. */
+/* The next job after one that is in the set. */
 const struct job *fitset_next(const struct fitset *set, const struct job *job);
 
 /*
- * The first after after (NULL: of all) with size <= limit; NULL if none.
- * after must be in the set.
+ * The first job with size <= limit after the job `after`, which is in the set (NULL: of
+ * all); NULL if there is none.
  */
 const struct job *fitset_fit(const struct fitset *set, const struct job *after,
 			     int64_t limit);
 
 /*
- * The first after after (NULL: of all) with size <= free that takes at most
- * spare processors or by its estimate at most within; no estimate counts as
- * for ever.  The question backfilling asks.
+ * The question that backfilling asks: the first job after `after` (NULL: of all) with
+ * size <= free that also has a size <= spare or an estimate <= within.  No estimate
+ * counts as for ever.
  *
- * In one treap this is O(log n) where small jobs are quick or few are; but a
- * subtree with a small job and a quick job need not have one that is both, and
- * in the worst case all are looked at.  A set by size has a treap for each
- * size up to 16 and four for each power of two beyond, and only in the one
- * that free falls into can that happen.
+ * In a single treap this is O(log n) if small jobs are short or few; but a subtree with
+ * a small job and a short job need not have one that is both, and in the worst case all
+ * jobs are looked at.  A set by size has a treap for each size up to 16 and four for
+ * each power of two beyond that, and the worst case can only happen in the one into
+ * which `free` falls.
  */
 const struct job *fitset_backfill(const struct fitset *set,
 				  const struct job *after, int64_t free,

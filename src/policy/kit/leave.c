@@ -7,8 +7,8 @@
 #include "policy/kit/evacuate.h"
 
 /*
- * What a move takes is not learnt here: 64 MB at 100 MB/s and what each has
- * beyond that, and there must be time for so many times as much (evacuate.h).
+ * How long moves take is not learnt here: it is assumed to be 64 MB at 100 MB/s, and a
+ * fixed time for each.  There must be time for DOUBT times as much (evacuate.h).
  */
 #define RATE	     100e6
 #define FIXED	     0.3
@@ -64,7 +64,7 @@ static bool is_planned(const struct plan *plan, const struct job *job,
 	return false;
 }
 
-/* Its owner's own jobs stay. */
+/* Should this job's ranks leave the host?  Jobs of its owner stay. */
 static bool wants_out(const struct host *h, const struct job *job)
 {
 	return host_wanted(h) && !job_is_home(job, h);
@@ -98,8 +98,8 @@ static bool move_out(const struct view *view, struct plan *plan,
 }
 
 /*
- * A rank stands still, and there is no place for it: its job begins anew once
- * it has stood for as long as it may.
+ * There is no host for the rank: it stands still, and once it has done so for as long
+ * as it may, its job begins anew.
  */
 static void stand_or_requeue(const struct view *view, struct plan *plan,
 			     const struct job *job, uint32_t rank)
@@ -148,8 +148,8 @@ static void rank_leaves(const struct view *view, struct plan *plan,
 }
 
 /*
- * It is to be empty by a time, and that counts for more than the job.  True if it
- * moves.
+ * The host is to be empty by a certain time, which counts for more than the job.  True
+ * if the rank moves.
  */
 static bool leaves_drained(const struct leaving *l, const struct job *job,
 			   uint32_t rank, bool turn)
@@ -224,7 +224,7 @@ static double doubt_of(void *ctx, uint32_t host)
 	return DOUBT;
 }
 
-/* Whoever is on its way is planned again, first as before. */
+/* Ranks that are on their way already are planned again, and come first as before. */
 static const struct evacuation in_order = { seconds_for, doubt_of, NULL,
 					    look_at_job };
 

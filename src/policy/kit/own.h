@@ -12,11 +12,10 @@
  *	stint policies --test ./mine.so
  *	stint sim -p ./mine.so:key=value,... -w ismail
  *
- * examples/patient.c is one.  The functions it may call are those of
- * policy/own.symbols: what reads a view, the verbs of a plan, parameters,
- * random streams, memory, and of the kit the index of waiting jobs (fitset.h),
- * those that run by their ends (ends.h), the time at which a job can start
- * (shadow.h) and the queue by a key (ranked.h).
+ * examples/patient.c is one.  It may call the functions of policy/own.symbols: those
+ * that read a view, those that write a plan, parameters, random streams, memory, and of
+ * the kit the index of waiting jobs (fitset.h), running jobs by their ends (ends.h),
+ * the time at which a job can start (shadow.h) and a queue ordered by a key (ranked.h).
  *
  * OWN_POLICY_VERSION is raised whenever what these headers declare changes its meaning or
  * its layout.  A file that was built for another version is refused, as is one whose
@@ -31,7 +30,7 @@
 
 #define OWN_POLICY_VERSION 2
 
-/* Sizes of what both sides look into. */
+/* Sizes of the structures that both sides use. */
 struct own_sizes {
 	uint32_t ops, view, job, host, event, plan, entry, param;
 };
@@ -44,7 +43,9 @@ struct own_sizes {
 			sizeof(struct plan_entry), sizeof(struct param), \
 	}
 
-/* What the file shows, as stint_own_policy.  version stays at its head. */
+/*
+ * What the file exports, by the name stint_own_policy. version stays its first member.
+ */
 struct own_policy {
 	uint32_t version;
 	struct own_sizes sizes;

@@ -27,7 +27,9 @@ struct placed placed_of(const struct params *params)
 	};
 }
 
-/* Cores of its user's own hosts that are for nobody else now. */
+/*
+ * Free cores of the job's user's own hosts, which only their owner's jobs may use now.
+ */
 static int64_t free_at_home(const struct placed *p, const struct view *view,
 			    const struct plan *plan, const struct job *job)
 {

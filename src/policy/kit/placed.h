@@ -1,6 +1,6 @@
 /*
- * placed.h - first come, first served, each rank where it will feel the least
- * delay: how policies that choose hosts start jobs
+ * placed.h - how policies that choose hosts start jobs: first come, first served, each
+ * rank on the host that delays it least
  */
 #ifndef POLICY_KIT_PLACED_H
 #define POLICY_KIT_PLACED_H
@@ -12,12 +12,17 @@
 #include "model/view.h"
 
 struct placed {
-	bool owners;	    /* hosts whose owner is at them, as a last resort */
-	bool oversubscribe; /* more ranks than cores, up to a host's slots */
-	bool home;	    /* at its user's own hosts a job is no guest */
+	/* use hosts whose owner is active, as a last resort */
+	bool owners;
+	/* put more ranks than cores on a host, up to its slots */
+	bool oversubscribe;
+	bool home; /* on hosts of its own user a job is not a guest */
 };
 
-/* Lines for a policy's table of parameters, in this order, and reading them. */
+/*
+ * Lines for a policy's table of parameters, in this order; and a function that reads
+ * them.
+ */
 #define PLACED_PARAMS                                                       \
 	{ "owners",                                                         \
 	  PARAM_BOOL,                                                       \
@@ -42,8 +47,8 @@ struct placed {
 struct placed placed_of(const struct params *params);
 
 /*
- * Start what waits, in order, until one finds no room for all its ranks.  Costs
- * the hosts for each job started, and its ranks.
+ * Start waiting jobs in order, until there is no room for all ranks of one.  Looks at
+ * the hosts for each job started, and at its ranks.
  */
 void placed_start(const struct placed *p, const struct view *view,
 		  struct plan *plan);

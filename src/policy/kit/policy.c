@@ -1,6 +1,4 @@
-/*
- * policy.c - what policies share that are made again from a saved state
- */
+/* policy.c - what policies that load a saved state share */
 #include "policy/kit/policy.h"
 
 #include <errno.h>

@@ -64,7 +64,7 @@ enum policy_flags {
 	POLICY_SLICES = 1 << 4,	   /* suspends and resumes: gang time slices */
 	POLICY_SHARES = 1 << 5,	   /* puts more ranks on a host than cores */
 	POLICY_LIVE = 1 << 6,	   /* made for the live cluster */
-	POLICY_OWNERS = 1 << 7,	   /* sees to ranks on hosts whose owners want
+	POLICY_OWNERS = 1 << 7,	   /* moves ranks off hosts whose owners want
 				      them out; else leave_owned() does */
 };
 
@@ -78,11 +78,13 @@ struct policy {
 
 /* What create is given. */
 struct policy_setup {
-	const struct policy_ops *ops;	    /* which one is to be made */
-	const struct params *params;	    /* by ops->params */
-	const struct random_stream *random; /* a stream of its own; copy it */
-	const struct view *view; /* as it is at the start: processors and
-				    hosts are there, jobs may be */
+	const struct policy_ops *ops; /* the policy to be made */
+	/* the parameters that ops->params describes */
+	const struct params *params;
+	/* a stream for this policy alone; copy it */
+	const struct random_stream *random;
+	const struct view *view; /* at the start: it has processors and
+				    hosts, and perhaps jobs */
 };
 
 struct policy_ops {
@@ -94,13 +96,15 @@ struct policy_ops {
 				cost of a pass as the queue grows */
 	const struct param *params; /* or NULL */
 	unsigned flags;		    /* enum policy_flags */
-	/* For create: what sets it apart from others of its family, which
-	 * share the functions below.  Its file says what the numbers mean. */
+	/*
+	 * For create: which member of its family it is, if several share the
+	 * functions below.  Its file says what the numbers mean.
+	 */
 	int variant;
 
 	/*
-	 * Make one: *ret is a struct policy at the head of something larger,
-	 * ops is filled in by the caller.  -EINVAL with a reason if the
+	 * Make one: *ret is a struct policy at the head of something larger;
+	 * its ops is filled in by the caller.  -EINVAL with a reason if the
 	 * parameters do not go together or do not fit the machine.
 	 */
 	int (*create)(const struct policy_setup *setup, struct policy **ret,
@@ -119,8 +123,8 @@ struct policy_ops {
 		       struct plan *plan);
 
 	/*
-	 * Append one PLAN_DEFER entry that says why job waits, as things are
-	 * now.  Changes nothing.  NULL: the library says that it waits for
+	 * Append one PLAN_DEFER entry that says why the job waits, as things
+	 * are now.  Changes nothing.  NULL: the library says that it waits for
 	 * processors.
 	 */
 	void (*explain)(const struct policy *policy, const struct view *view,
@@ -133,11 +137,11 @@ struct policy_ops {
 	int64_t (*most)(const struct policy *policy, const struct view *view);
 
 	/*
-	 * State that cannot be had from the view (ages, usage, rows): as text
-	 * of the policy's own, without NUL, and back, after policy_adopt().
-	 * Jobs in it may be gone meanwhile, others have come, and no timer is
-	 * set: the next pass asks for those again.  NULL where all of it
-	 * follows from the view.
+	 * Save state that does not follow from the view (ages, usage, rows) as
+	 * text in a form of the policy's own, without NUL; load it, after
+	 * policy_adopt(). Jobs in the text may be gone by then and others have
+	 * come, and no timer is set: the next pass asks for timers again.  NULL
+	 * if all state follows from the view.
 	 */
 	void (*save)(const struct policy *policy, const struct view *view,
 		     FILE *to);
@@ -147,7 +151,7 @@ struct policy_ops {
 	void (*destroy)(struct policy *policy); /* NULL: free() is enough */
 };
 
-/* For load(): -EINVAL, the text is wrong at `at`. */
+/* For load(): returns -EINVAL, saying that the text is wrong at `at`. */
 int policy_damaged(const struct policy *policy, const char *at,
 		   struct error *err);
 

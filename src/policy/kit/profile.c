@@ -127,7 +127,7 @@ static struct profile_place place_near(const struct profile *p,
 	return near;
 }
 
-/* Half of a full block moves into a new one behind it. */
+/* Move half of a full block into a new one behind it. */
 static void split_block(struct profile *p, size_t k)
 {
 	struct profile_block *new = insert_block(p, k + 1);
@@ -144,7 +144,7 @@ static void split_block(struct profile *p, size_t k)
 	find_bounds(new);
 }
 
-/* Room for a step at i of b, or, by -1, none any more. */
+/* Make room for a step at i of b (by 1), or take it away (by -1). */
 static void shift_steps(struct profile_block *b, uint32_t i, int by)
 {
 	struct profile_steps *s = b->steps;
@@ -155,7 +155,7 @@ static void shift_steps(struct profile_block *b, uint32_t i, int by)
 	b->n += (uint32_t)by;
 }
 
-/* Let a step begin at t, and return it. */
+/* Have a step begin at t, and return it. */
 static struct profile_place cut(struct profile *p, usec_t t,
 				struct profile_place *near)
 {
@@ -192,8 +192,8 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
 }
 
 /*
- * Remove a step whose value is that of the one before it, so that there are
- * never more than needed.
+ * Remove a step with the same value as the one before it, so that there are never more
+ * than needed.
  */
 static void drop_if_flat(struct profile *p, struct profile_place at)
 {
@@ -229,11 +229,11 @@ static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 		b->min = was + delta < b->min ? was + delta : b->min;
 		b->max = was + delta > b->max ? was + delta : b->max;
 	}
-	if (anew) /* what was the least or the greatest is it no more, it may be */
+	if (anew) /* the least or the greatest may be another one now */
 		find_bounds(b);
 }
 
-/* Add delta from step from on until before step to. */
+/* Add delta to the steps from `from` up to but without `to`. */
 static void add_between(struct profile *p, struct profile_place from,
 			struct profile_place to, int64_t delta)
 {
@@ -268,7 +268,7 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 	} else {
 		nr = p->nr;
 		end = cut(p, to, near);
-		if (p->nr != nr) /* a split may have moved it */
+		if (p->nr != nr) /* a split may have moved the first step */
 			first = place_of(p, from);
 		add_between(p, first, end, delta);
 		drop_if_flat(p, end);

@@ -9,10 +9,9 @@
  *	 0 |     |_____|
  *	   now  t1    t2        t3
  *
- * The steps lie in blocks of up to 64 that know their least and greatest
- * value, so that a search passes over a block in which nothing fits, or
- * everything does, at a glance, and a change of a long stretch touches each
- * block once: with k steps both cost O(k / 64 + 64).
+ * The steps lie in blocks of up to 64 that know their least and greatest value.  So a
+ * search skips a block in which nothing fits, or everything does, and a change of a
+ * long stretch touches each block once: with k steps both cost O(k / 64 + 64).
  */
 #ifndef POLICY_KIT_PROFILE_H
 #define POLICY_KIT_PROFILE_H
@@ -29,7 +28,7 @@ struct profile_steps;
 struct profile_block {
 	usec_t start;	  /* of its first step */
 	int64_t min, max; /* of its values */
-	int64_t add;	  /* to what its steps say */
+	int64_t add;	  /* to be added to the values of its steps */
 	uint32_t n;	  /* steps, at least 1 */
 	struct profile_steps *steps;
 };
@@ -41,28 +40,34 @@ struct profile_place {
 };
 
 struct profile {
-	struct profile_block *block; /* in order of time; at least one */
+	struct profile_block *block; /* in the order of time; at least one */
 	size_t nr, cap;
-	/* Where the last change was that took some, and that gave some, or nearly so. */
+	/*
+	 * Near which step the last change was that took processors, and the
+	 * last that gave some.
+	 */
 	struct profile_place near[2];
-	uint64_t changes; /* so far */
+	uint64_t changes; /* how many there were so far */
 };
 
-/* Where a time is in the profile, for as long as that does not change; zero-filled:
- * nowhere yet. */
+/*
+ * A time and its place in the profile, valid until the profile changes; zero-filled:
+ * none yet.
+ */
 struct profile_spot {
 	uint64_t changes;
 	usec_t time;
 	struct profile_place place;
 };
 
-/* Make it that of `time`, if it is not. */
+/* Make spot the place of `time`, if it is not yet. */
 void profile_find(const struct profile *p, usec_t time,
 		  struct profile_spot *spot);
 
-/* free processors from time from on; what was before is no one's concern. */
+/* `free` processors from time `from` on; the time before is not described. */
 void profile_init(struct profile *p, usec_t from, int64_t free);
-void profile_clear(struct profile *p); /* frees; zero-filled is cleared too */
+/* frees all; a zero-filled one is clear as well */
+void profile_clear(struct profile *p);
 
 /* Add delta in [from, to).  Nothing happens where to <= from. */
 void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta);
@@ -76,38 +81,38 @@ usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 			int64_t n);
 
 /*
- * The first run of at least n free processors that has a part in [from, to):
- * all of it, [*ret_start, *ret_end), though it may begin before from or end
- * after to.  Its end is looked for only up to length after where in [from, to)
- * it was found, and USEC_MAX if it goes on there.  False if there is none.  spot is
- * that of from, or of another time; then that of the end, if it was found.
+ * The first run of at least n free processors that overlaps [from, to), in full length:
+ * [*ret_start, *ret_end) may begin before `from` and end after `to`. Its end is
+ * searched for only up to `length` after the place in [from, to) where it was found; if
+ * it goes on there, *ret_end is USEC_MAX. False if there is none.  spot: the place of
+ * `from` or of any other time; afterwards that of the end, if the run was found.
  */
 bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
 		 usec_t length, struct profile_spot *spot, usec_t *ret_start,
 		 usec_t *ret_end);
 
-/* From from on n are free until when?  from itself if they are not. */
+/* Until when are n free from `from` on? `from` itself if they are not free then. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
 
-/* How long some runs of free processors are; 0 where there are none. */
+/* How long the longest runs of free processors are; 0 if there are none. */
 struct profile_longest {
-	usec_t longest; /* of all; USEC_MAX if it has no end */
+	usec_t longest; /* the longest of all; USEC_MAX if it has no end */
 	usec_t start;  /* where that run begins, the first one of that length */
-	usec_t before; /* the longest of those that begin before it */
+	usec_t before; /* the longest of those that begin before that one */
 };
 
 /*
- * The longest run of at least n free processors that has a part in [from, to), with what
- * of it lies outside.  spot is that of from, or of another time.
+ * The longest run of at least n free processors that overlaps [from, to), in full
+ * length.  spot: the place of `from` or of any other time.
  */
 struct profile_longest profile_longest(const struct profile *p, usec_t from,
 				       usec_t to, int64_t n,
 				       struct profile_spot *spot);
 
 /*
- * Up to `to`, which is after the profile's beginning, n are free since when?  `to` itself
- * if they are not right before it.  near, zero-filled at first, is where the last question
- * was about; the next one is answered sooner if it is about a time near that.
+ * Since when are n free up to `to`, which is after the profile's beginning?  `to`
+ * itself if they are not free right before it.  near, zero-filled at first, remembers
+ * the place of the last question; a question about a time near that is answered faster.
  */
 usec_t profile_since(const struct profile *p, usec_t to, int64_t n,
 		     struct profile_place *near);

@@ -68,7 +68,10 @@ static void swap(struct ranked_entry *a, struct ranked_entry *b)
 	*b = was;
 }
 
-/* entry[0..nr) is a heap, the first of the order at its top, but for i. */
+/*
+ * entry[0..nr) is a heap with the first in order at its top, except that i may be out
+ * of place: move it down.
+ */
 static void sift_down(struct ranked *r, size_t i)
 {
 	struct ranked_entry *e = r->entry;
@@ -82,7 +85,7 @@ static void sift_down(struct ranked *r, size_t i)
 	}
 }
 
-/* All that wait, in a heap: few of them are asked for. */
+/* Put all waiting jobs into a heap, because only few of them are taken out. */
 static void rank(struct ranked *r, const struct view *view, ranked_score *score,
 		 const void *ctx)
 {
@@ -127,7 +130,7 @@ static bool start_first(struct ranked *r, const struct view *view,
 			       .size = e->job->size, .free = plan_free(plan)));
 }
 
-/* May job start now, and head at its shadow time all the same? */
+/* May the job start now so that head can still start at its shadow time? */
 static bool fits_behind(const struct view *view, const struct plan *plan,
 			const struct shadow *s, const struct job *job)
 {
@@ -150,8 +153,8 @@ static bool start_behind(struct ranked *r, const struct view *view,
 }
 
 /*
- * Only jobs that fit are put in order: one that does not fit now will not later
- * in this pass.
+ * Only jobs that fit are put in order: one that does not fit now will not fit later in
+ * this pass.
  */
 static void backfill(struct ranked *r, const struct view *view,
 		     struct plan *plan)
@@ -216,8 +219,10 @@ void ranked_event_fixed(struct ranked *r, const struct event *event,
 	ranked_event(r, event);
 }
 
-/* Start those at the head of the queue while they fit, or block; returns the
- * first that does not. */
+/*
+ * Start jobs from the head of the queue while they fit; returns the first that does
+ * not.
+ */
 static const struct job *start_heads(struct ranked *r, const struct view *view,
 				     struct plan *plan, ranked_score *score,
 				     const void *ctx)

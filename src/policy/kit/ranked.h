@@ -26,7 +26,8 @@
 
 enum ranked_fit { RANKED_BLOCK, RANKED_SKIP, RANKED_EASY };
 
-extern const char *const ranked_fits[]; /* for PARAM_CHOICE */
+/* the names of enum ranked_fit, for PARAM_CHOICE */
+extern const char *const ranked_fits[];
 
 struct ranked_entry {
 	const struct job *job;
@@ -35,10 +36,10 @@ struct ranked_entry {
 
 struct ranked {
 	enum ranked_fit fit;
-	struct ends ends; /* of running jobs, by their estimates */
+	struct ends ends; /* running jobs, by their estimated ends */
 	struct ranked_entry *entry;
 	size_t nr, cap;
-	struct fitset queue; /* of a fixed order */
+	struct fitset queue; /* the queue, if its order is fixed */
 };
 
 typedef double ranked_score(const void *ctx, const struct view *view,
@@ -47,14 +48,16 @@ typedef double ranked_score(const void *ctx, const struct view *view,
 void ranked_init(struct ranked *r, enum ranked_fit fit);
 void ranked_clear(struct ranked *r);
 
-/* To be called with every event the policy is told. */
+/* To be called with every event that the policy is told. */
 void ranked_event(struct ranked *r, const struct event *event);
 
 void ranked_decide(struct ranked *r, const struct view *view, struct plan *plan,
 		   ranked_score *score, const void *ctx);
 
-/* The same for an order that time does not change: that of key, which is the
- * least for the highest score. */
+/*
+ * The same for an order that time does not change: by key, the least of which stands
+ * for the highest score.
+ */
 void ranked_init_fixed(struct ranked *r, enum ranked_fit fit);
 void ranked_event_fixed(struct ranked *r, const struct event *event,
 			int64_t key);
@@ -62,7 +65,7 @@ void ranked_decide_fixed(struct ranked *r, const struct view *view,
 			 struct plan *plan, ranked_score *score,
 			 const void *ctx);
 
-/* Why job waits: its score, and how many are before it. */
+/* Why a job waits: its score, and how many jobs are before it. */
 void ranked_explain(const struct view *view, const struct job *job,
 		    struct plan *plan, ranked_score *score, const void *ctx);
 

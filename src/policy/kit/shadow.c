@@ -11,7 +11,7 @@ usec_t shadow_end(const struct view *view, const struct job *job)
 	return job->estimate ? add_time(view->now, job->estimate) : USEC_MAX;
 }
 
-/* Processors that reservations take at t, against now. */
+/* How many more processors are reserved at t than now. */
 static int64_t reserved_at(const struct view *view, usec_t t)
 {
 	int64_t n = 0;
@@ -43,7 +43,7 @@ static usec_t next_change(const struct view *view, usec_t t)
 	return next;
 }
 
-/* Free processors at t that jobs may have. */
+/* Free and not reserved processors at t. */
 static int64_t free_at(const struct ends *ends, const struct view *view,
 		       int64_t free, usec_t t)
 {
@@ -68,8 +68,10 @@ static int64_t least_free(const struct ends *ends, const struct view *view,
 	return least;
 }
 
-/* The first instant from t on at which n are free; reservations being equal, by
- * the ends alone. */
+/*
+ * The first instant from t on at which n are free by the jobs' ends, if reservations
+ * stay as they are at t.
+ */
 static usec_t reach(const struct ends *ends, const struct view *view,
 		    int64_t free, usec_t t, int64_t n)
 {

@@ -1,9 +1,9 @@
 /*
  * shadow.h - when the first in the queue can start, and what it leaves over
  *
- * What EASY backfilling turns on (Lifka 1995): the shadow time of a job is the
- * earliest instant at which, by the running jobs' estimated ends, it can start;
- * spare is what is free then, and as long as it runs, beyond its need.
+ * The base of EASY backfilling (Lifka 1995): the shadow time of a job is the earliest
+ * instant at which it can start, by the running jobs' estimated ends; spare processors
+ * are those that are free from then on, for as long as it runs, beyond what it needs.
  * Processors that are reserved are not free, and a job that would run into a
  * reservation cannot start.
  */
@@ -19,14 +19,16 @@ struct shadow {
 };
 
 /*
- * The shadow of head, with free processors now and the ends of running jobs in
- * ends.  O(log n) for n of these; with r reservations O(r^2 log n).
+ * The shadow of head, given the number of free processors now and the ends of running
+ * jobs.  O(log n) for n running jobs; with r reservations O(r^2 log n).
  */
 struct shadow shadow_of(const struct ends *ends, const struct view *view,
 			const struct job *head, int64_t free);
 
-/* When job ends if it starts now on all it asks for; USEC_MAX without an
- * estimate. */
+/*
+ * When the job ends if it starts now on all processors it asks for; USEC_MAX without an
+ * estimate.
+ */
 usec_t shadow_end(const struct view *view, const struct job *job);
 
 #endif

@@ -62,7 +62,7 @@ struct look {
 	uint64_t *given; /* by host: memory for who goes there by this look */
 };
 
-/* Bytes that are free on a host for who comes. */
+/* Bytes that are free on a host for a process that comes. */
 static uint64_t free_memory(const struct look *l, const struct host *h)
 {
 	uint64_t is = dynamic_memory(h), given = l->given[h->ix];
@@ -70,13 +70,13 @@ static uint64_t free_memory(const struct look *l, const struct host *h)
 	return is > given ? is - given : 0;
 }
 
-/* Of a process that comes to a host, without what is held back. */
+/* The delay of a process that comes to a host, not counting load that is held back. */
 static double delay_there(const struct look *l, const struct host *h)
 {
 	return h->speed * (1 + h->load + l->d->sed.hosts[h->ix].load);
 }
 
-/* d'_j, of one that is there */
+/* d'_j: the delay of one that is there */
 static double delay_here(const struct look *l)
 {
 	return delay_there(l, l->from) - l->from->speed;
@@ -148,7 +148,8 @@ static void move(const struct look *l, const struct host *to,
 	sed->jobs[l->ix].hosts[l->rank] = (int)to->ix;
 	sed->hosts[l->from->ix].load--;
 	sed->hosts[to->ix].load++;
-	sed_upgrade(sed, l->ix, l->mind->class); /* thresholds anew */
+	/* compute the thresholds anew */
+	sed_upgrade(sed, l->ix, l->mind->class);
 }
 
 static void find_place(const struct look *l)
@@ -220,7 +221,7 @@ static void look_at_all(struct dynamic *d, const struct view *view,
 	free(l.given);
 }
 
-/* Looks are `every` apart while anything runs. */
+/* There is a look every `every` while any job runs. */
 void dynamic_look(struct dynamic *d, const struct view *view, struct plan *plan)
 {
 	if (!view->nr_running) {

@@ -2,21 +2,22 @@
  * dynamic_sed.c - Dynamic-SED: load balancing among interactive users (Schnor
  * 1997 chapter 5)
  *
- * SED2 (policy/hosts/sed_state.h) promises a job a delay class when it starts.
- * Here interactive users count as load and memory held back, and processes are
- * looked at again every so often: one whose promise is broken, whose host is
- * short of memory or has too many users is a candidate; one that was it for
- * several looks moves, if the location rules find a place.  What an owner's terms
- * want back is left at once, before all this (leave.h).
+ * SED2 (policy/hosts/sed_state.h) promises a job a delay class when it starts.  Here
+ * load and memory are held back for interactive users, and processes are looked at
+ * again at regular intervals: one whose promise is broken, or whose host is short of
+ * memory or has too many users, is a candidate; one that was a candidate at several
+ * looks moves, if the location rules find a place.  Hosts that owners' terms want back
+ * are left at once, before all this (leave.h).
  *
  * Choices where the text is silent: of several hosts that a rule allows, the least
- * delayed, then the first; a process that has found no place keeps its counter; one
- * that has moved begins at 0; what needs so many nodes that the limit for long jobs
- * keeps it out runs while no other long one does; the users a host may have are one
- * number for all hosts.  Whole jobs do not move to faster classes as under SED2.
+ * delayed one is taken, then the first; a process for which no place was found keeps
+ * its counter; one that has moved begins at 0 again; a long job that needs more nodes
+ * than the limit for long jobs allows runs while no other long one does; how many users
+ * a host may have is one number for all hosts.  Unlike under SED2, whole jobs do not
+ * move to faster classes.
  *
- * A pass costs the hosts and the ranks that run, and the hosts times the classes
- * for each job started; a look, the hosts for each candidate selected.
+ * A pass looks at the hosts and the running ranks, and costs O(hosts x classes) for
+ * each job started; a look costs O(hosts) for each candidate.
  */
 #include "policy/migrate/dynamic_sed.h"
 
@@ -166,7 +167,7 @@ static void dynamic_event(struct policy *policy, const struct view *view,
 
 /* ---- what hosts are like ---- */
 
-/* (5.1) to (5.3): the load that SED2 is to see on a host. */
+/* (5.1) to (5.3): the load on a host as SED2 is to see it. */
 static double reserved_load(const struct dynamic *d, const struct plan *plan,
 			    const struct host *h)
 {
@@ -178,7 +179,7 @@ static double reserved_load(const struct dynamic *d, const struct plan *plan,
 	return h->load + (h->users ? d->load_reserv : 0);
 }
 
-/* Jobs as they are, with ranks that are under way where they go to. */
+/* Enter a running job, its ranks that are under way at their destinations. */
 static void adopt_job(struct dynamic *d, const struct job *job)
 {
 	int *hosts = xcalloc(job->n + 1, sizeof(*hosts));
@@ -260,7 +261,7 @@ static void dynamic_save(const struct policy *policy, const struct view *view,
 		save_mind(&d->mind[j->ix], to);
 }
 
-/* The counters go to m, if its job is still as it was. */
+/* Put the counters into m, if its job is still as it was. */
 static int load_counters(const char **text, uint32_t n, struct dynamic_mind *m)
 {
 	for (uint32_t i = 0; i < n; i++) {

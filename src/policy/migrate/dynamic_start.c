@@ -18,7 +18,9 @@ static bool is_long(const struct dynamic *d, const struct job *job)
 	return job->estimate && job->estimate >= d->longest;
 }
 
-/* Nodes of the slowest class when all is idle; slots bound them. */
+/*
+ * How many nodes the slowest class has when all hosts are idle, bounded by their slots.
+ */
 int64_t dynamic_nodes(const struct dynamic *d, const struct view *view)
 {
 	const struct host *h;
@@ -32,7 +34,7 @@ int64_t dynamic_nodes(const struct dynamic *d, const struct view *view)
 	return nodes;
 }
 
-/* P_max - Q, or all that it must have where no other long job runs. */
+/* P_max - Q, or as many as the job needs at least if no other long job runs. */
 static uint32_t most_for(const struct start *s, const struct job *job,
 			 uint32_t least)
 {
@@ -59,7 +61,7 @@ static uint32_t most_for(const struct start *s, const struct job *job,
 	return left < job->size ? (uint32_t)left : job->size;
 }
 
-/* A host that got more processes than it has slots; NULL if none did. */
+/* A host that got more processes than it has slots; NULL if there is none. */
 static const struct host *overfull(const struct start *s,
 				   const struct sed_job *job)
 {
@@ -75,7 +77,7 @@ static const struct host *overfull(const struct start *s,
 	return NULL;
 }
 
-/* Let a host offer no more in any class than it has room for. */
+/* Have a host offer no more nodes in any class than it has room for. */
 static void bound_offer(struct start *s, const struct host *h)
 {
 	struct sed_host *one = &s->d->sed.hosts[h->ix];

@@ -2,9 +2,9 @@
  * dynamite.c - the migration decider of Dynamite (Overeinder 2000 section 7.5.1)
  *
  * "A straightforward solution with a greedy-like algorithm and a constraints
- * list", over normalized values of CPU, memory and network.  The thesis tells no more; the
- * rest is ours:
- * - a host's CPU is normalized as what runs there, ours or not, divided by cores
+ * list", over normalized values of CPU, memory and network.  The thesis says no more; the
+ * rest is our choice:
+ * - a host's CPU is normalized as all that runs there, jobs or not, divided by cores
  *   over speed factor, its memory as the share in use, its network as what the pairs of
  *   ranks that it takes part in send over its link (model/talk.h);
  * - a host over one of the limits is overloaded.  From the most overloaded one the
@@ -16,7 +16,7 @@
  *   below what the rank leaves by `gain` at least;
  * - and again, as long as there is such a host, one move a host and look.
  *
- * A look costs the hosts, sorted where one is overloaded, and the ranks that run.
+ * A look costs the hosts (sorted, if one is overloaded) and the running ranks.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,13 +29,13 @@
 #include "policy/migrate/flights.h"
 #include "policy/migrate/leave.h"
 
-/* The largest rank on a host that may move; of like ones the first. */
+/* The largest rank on a host that may move; of equal ones the first. */
 struct largest {
-	const struct job *job; /* NULL: none may */
+	const struct job *job; /* NULL: none may move */
 	uint32_t rank;
 };
 
-/* Hosts in the order in which they are asked. */
+/* Hosts in the order in which they are looked at. */
 struct order {
 	struct ordered {
 		double by;
@@ -51,13 +51,15 @@ struct dynamite {
 	struct targets targets;
 	double cpu, memory, network, gain;
 	usec_t every, next;
-	double *load;	/* of a pass, by host: runnable ones, ours too */
+	/* during a pass, by host: runnable processes, ours included */
+	double *load;
 	uint64_t *used; /* bytes */
-	double *talk;	/* bytes a second over its link */
-	bool *done;	/* it gave or took a rank at this look */
+	double *talk;	/* bytes per second over its link */
+	bool *done;	/* has it given or taken a rank at this look? */
 	struct largest *largest, *loudest;
-	struct order overloaded; /* most first */
-	struct order places;	 /* with room for guests, least CPU first */
+	struct order overloaded; /* the most overloaded first */
+	/* hosts with room for guests, the least CPU first */
+	struct order places;
 };
 
 static const struct param params[] = {
@@ -156,8 +158,10 @@ static double norm_network(const struct dynamite *d, const struct host *h,
 	return h->link > 0 ? (d->talk[h->ix] + more) / h->link : 0;
 }
 
-/* What its link carries more if the rank comes (sign 1), or goes (-1): pairs within
- * a host do not use it. */
+/*
+ * By how much the load of a host's link changes if the rank comes (sign 1) or goes
+ * (-1): pairs of ranks on one host do not use the link.
+ */
 static double talk_change(const struct job *job, uint32_t rank,
 			  const struct host *h, int sign)
 {
@@ -195,7 +199,7 @@ struct look {
 	struct plan *plan;
 };
 
-/* How far beyond its limits is it?  Not above 1: it is not. */
+/* The greatest ratio of a host's values to their limits; above 1 it is overloaded. */
 static double excess(const struct look *l, const struct host *h)
 {
 	double cpu = norm_cpu(l->d, h, 0) / l->d->cpu;
@@ -206,7 +210,7 @@ static double excess(const struct look *l, const struct host *h)
 	return cpu > network ? cpu : network;
 }
 
-/* Is it its link that is overloaded, and nothing else? */
+/* Is the host's link overloaded, and nothing else of it? */
 static bool only_network(const struct look *l, const struct host *h)
 {
 	return norm_cpu(l->d, h, 0) <= l->d->cpu &&
@@ -218,7 +222,7 @@ static void order_add(struct order *o, const struct host *h, double by)
 	o->host[o->nr++] = (struct ordered){ by, h->ix };
 }
 
-/* Least first; of like ones the first. */
+/* For qsort(): the least first; of equal ones the first. */
 static int by_value(const void *one, const void *other)
 {
 	const struct ordered *a = one, *b = other;
@@ -233,7 +237,10 @@ static void order_sort(struct order *o)
 	qsort(o->host, o->nr, sizeof(*o->host), by_value);
 }
 
-/* A move changes the values of its two hosts alone, and these are done then. */
+/*
+ * Once for each look: a move changes the values of its two hosts alone, and these are
+ * done then.
+ */
 static void find_overloaded(const struct look *l)
 {
 	struct order *o = &l->d->overloaded;
@@ -266,7 +273,7 @@ static bool movable(const struct look *l, const struct job *job, uint32_t rank)
 	       !leave_concerns(l->view, job);
 }
 
-/* Whose going helps the link of its host most. */
+/* Find the rank whose going takes most load off its host's link. */
 static void find_loudest(const struct look *l, const struct job *j,
 			 uint32_t rank)
 {
@@ -297,7 +304,7 @@ static void find_ranks(const struct look *l)
 	}
 }
 
-/* The list of constraints, of a host that takes guests and has room. */
+/* The list of constraints, for a host that takes guests and has room. */
 static bool may_take(const struct look *l, const struct host *from,
 		     const struct host *to, const struct largest *r)
 {
@@ -330,7 +337,7 @@ static const struct host *find_place(const struct look *l,
 		const struct host *h = &l->view->hosts[o->host[i].ix];
 
 		if (o->host[i].by > most)
-			break; /* it gains too little, as do those after it */
+			break; /* it gains too little, and so do all after it */
 		if (may_take(l, from, h, r))
 			return h;
 	}
@@ -356,7 +363,7 @@ static struct because why_moves(const struct look *l, const struct host *from,
 		       .percent = (int64_t)(100 * norm_memory(l->d, from, 0)));
 }
 
-/* One rank of an overloaded host, if anything can be done about it. */
+/* Move one rank off an overloaded host, if there is a host for it. */
 static void relieve(const struct look *l, const struct host *from)
 {
 	const struct largest *rank = only_network(l, from)

@@ -8,14 +8,17 @@
 
 #include "core/xalloc.h"
 
-/* A flight is forgotten after so many times what it should take, and this. */
+/* A move is forgotten after PATIENCE times what it should take, and this time. */
 #define PATIENCE       10
 #define PATIENCE_LEAST (30 * USEC_PER_SEC)
-/* What the newest of moves counts in what was learnt. */
+/* The weight of the newest move in what was learnt. */
 #define NEWEST	       0.3
-/* So long the driver lets be what has failed, and a bit (MOVE_PAUSE). */
+/*
+ * For so long the driver does not try a failed move again, and a bit longer
+ * (MOVE_PAUSE).
+ */
 #define FAILED_LAST    (11 * USEC_PER_SEC)
-/* Of a rank that nobody knows the size of. */
+/* The size assumed for a rank whose memory is not known. */
 #define MEMORY_GUESS   (64 << 20)
 
 void flights_init(struct flights *f, const struct params *params)
@@ -102,7 +105,7 @@ static double *pace_of(struct flights *f, uint32_t host)
 	return &f->pace[host];
 }
 
-/* Those that leave a host at the same time share its link. */
+/* Learn the rate of a host's link, which moves that leave it at the same time share. */
 static void learn_pace(struct flights *f, uint32_t host, double rate)
 {
 	double *pace = pace_of(f, host);
@@ -120,7 +123,10 @@ static void learn(struct flights *f, const struct event *e,
 	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
 	if (took > 0)
 		learn_pace(f, was->from, bytes_of(e->job) / took);
-	/* Live it is not known where the source died before it could tell. */
+	/*
+	 * In the live cluster the cost is not known if the source died before
+	 * it could report it.
+	 */
 	if (e->cost)
 		f->still = blend(f->still, usec_to_seconds(e->cost));
 }
@@ -132,7 +138,7 @@ static void drop(struct flights *f, size_t i)
 		f->flight[i] = f->flight[i + 1];
 }
 
-/* What cannot move at all is said by the view (job_rank_stuck()). */
+/* Of ranks that cannot move at all the view says so (job_rank_stuck()). */
 static void has_ended(struct flights *f, const struct event *e, size_t i)
 {
 	struct flight *was = &f->flight[i];
@@ -238,7 +244,8 @@ uint32_t flights_from(const struct flights *f, uint32_t host)
 	return n;
 }
 
-#define FAILED (-1) /* in the place of when it began, which is of no use then */
+/* stands in the place of the time at which it began, which is of no use then */
+#define FAILED (-1)
 
 void flights_save(const struct flights *f, FILE *to)
 {
@@ -256,7 +263,7 @@ void flights_save(const struct flights *f, FILE *to)
 			fprintf(to, "pace %" PRIu32 " %.17g\n", i, f->pace[i]);
 }
 
-/* Of a job that is gone meanwhile there is nothing to remember. */
+/* Moves of a job that has gone meanwhile are not remembered. */
 static void add_known(struct flights *f, const struct view *view,
 		      struct flight *one)
 {
@@ -270,7 +277,7 @@ static void add_known(struct flights *f, const struct view *view,
 	add_flight(f, one);
 }
 
-/* Hosts keep their places; a text of the time before paces were kept has none. */
+/* Hosts have kept their indices; a text written before paces were kept has none. */
 static int load_paces(struct flights *f, const struct view *view,
 		      const char **text)
 {

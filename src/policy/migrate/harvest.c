@@ -2,14 +2,14 @@
  * harvest.c - parallel jobs on hosts that their users leave alone (Arpaci 1995
  * section 4.2), without time slices
  *
- * A host is available when it has been quiet for as long as its definition says, or
- * the recruitment threshold, and its terms let guests in.  Jobs start in the order
- * of arrival, a rank a host, on available hosts alone.  A host that is used again
- * is given back: its rank goes to an available one, and stands still, its whole
- * job with it, where there is none.  The social contract is one of the terms
- * (model/contract.h).
+ * A host is available when it has been quiet for as long as the definition of idleness
+ * says, or for the recruitment threshold, and its terms let guests in.  Jobs start in
+ * the order of arrival on available hosts alone, one rank per host.  A host that is
+ * used again is given back: its rank goes to an available one; if there is none, it
+ * stands still, and its whole job with it.  The paper's social contract is one of the
+ * terms (model/contract.h).
  *
- * A pass costs the hosts, where one is wanted back the ranks that run, and the
+ * A pass looks at the hosts, at the running ranks if a host is wanted back, and at the
  * ranks of each job that starts.
  */
 #include <inttypes.h>
@@ -30,8 +30,9 @@ struct harvest {
 	enum definition by;
 	double load;
 	usec_t recruit;
-	usec_t *calm; /* by host: little load since then; USEC_MAX: more */
-	bool *available, *recalled; /* of a pass, by host */
+	/* by host: since when it has had little load; USEC_MAX: it has more */
+	usec_t *calm;
+	bool *available, *recalled; /* during a pass, by host */
 };
 
 static const char *const definitions[] = { "cpu", "condor", "aggressive",
@@ -118,7 +119,7 @@ static void harvest_event(struct policy *policy, const struct view *view,
 		note_load(v, &view->hosts[e->host], view->now);
 }
 
-/* USEC_MAX: it is in use. */
+/* Since when the host has been quiet; USEC_MAX: it is in use. */
 static usec_t quiet_since(const struct harvest *v, const struct host *h)
 {
 	usec_t calm = v->calm[h->ix];
@@ -169,7 +170,7 @@ static void start_waiting(struct harvest *v, const struct view *view,
 				targets_best(&v->targets, j, UINT32_MAX, false);
 
 			if (!to)
-				return; /* too little memory */
+				return; /* no host has enough memory */
 			hosts[i] = to->host->ix;
 			targets_take(&v->targets, to, j);
 		}
@@ -178,7 +179,7 @@ static void start_waiting(struct harvest *v, const struct view *view,
 	}
 }
 
-/* Somebody waits for hosts: a pass when the next one becomes available. */
+/* A job waits for hosts: ask for a pass when the next host becomes available. */
 static void wake_for_next(const struct harvest *v, const struct view *view,
 			  struct plan *plan)
 {

@@ -5,7 +5,7 @@
 
 #include "policy/kit/evacuate.h"
 
-/* So many times as long as predicted the moves from a host may take (evacuate.h). */
+/* How many times longer than predicted the moves from a host may take (evacuate.h). */
 #define DOUBT_SEEN   2
 #define DOUBT_UNSEEN 20
 
@@ -58,7 +58,7 @@ static const struct host *host_of(const struct leaving *l,
 	return &l->view->hosts[job->hosts[rank]];
 }
 
-/* Not from the owner's own jobs. */
+/* Is the host wanted back from this job?  Not from a job of its owner. */
 static bool wanted_back(const struct leaving *l, const struct host *h,
 			const struct job *job)
 {
@@ -66,7 +66,10 @@ static bool wanted_back(const struct leaving *l, const struct host *h,
 	       !job_is_home(job, h);
 }
 
-/* From a host that does not answer nothing can be moved. */
+/*
+ * Must the job's ranks leave the host?  From one that does not answer nothing can be
+ * moved.
+ */
 static bool must_leave(const struct leaving *l, const struct host *h,
 		       const struct job *job)
 {
@@ -80,7 +83,7 @@ static void freeze(const struct leaving *l, const struct job *job,
 		plan_freeze(l->plan, job, rank, why);
 }
 
-/* True if the rank only waits: the owner may go again soon. */
+/* True if the rank is to stand still for now, because the owner may be gone soon. */
 static bool stands(const struct leaving *l, const struct job *job,
 		   uint32_t rank)
 {
@@ -96,7 +99,10 @@ static bool stands(const struct leaving *l, const struct job *job,
 	return true;
 }
 
-/* Drained by a time, that counts for more than the job: true if requeued. */
+/*
+ * The time by which a drained host must be empty counts for more than the job: if it
+ * has come, requeue the job.  True if it was requeued.
+ */
 static bool late_for_drain(const struct leaving *l, const struct job *job,
 			   uint32_t rank)
 {
@@ -114,7 +120,7 @@ static bool late_for_drain(const struct leaving *l, const struct job *job,
 	return false;
 }
 
-/* True if its job was requeued. */
+/* There is no host for the rank.  True if its job was requeued. */
 static bool no_place_for(const struct leaving *l, const struct job *job,
 			 uint32_t rank)
 {
@@ -172,8 +178,8 @@ static void plan_leave(const struct leaving *l, const struct job *job,
 }
 
 /*
- * Is it known that the rank cannot move? If there is no deadline it is tried
- * again, as what kept it may be gone.
+ * Is it known that the rank cannot move?  Without a deadline it is tried again, because
+ * the obstacle may have passed.
  */
 static bool stuck_there(const struct leaving *l, const struct job *job,
 			uint32_t rank)
@@ -185,8 +191,8 @@ static bool stuck_there(const struct leaving *l, const struct job *job,
 }
 
 /*
- * Where it goes: NULL if nowhere.  What has just failed is tried again later, if
- * there is no other; *ret_later is when.
+ * The target for the rank, or NULL. A host to which a move has just failed is tried
+ * again later if there is no other one; *ret_later is when.
  */
 static struct target *place_for(const struct leaving *l, const struct job *job,
 				uint32_t rank, usec_t *ret_later)
@@ -215,7 +221,7 @@ static struct target *place_for(const struct leaving *l, const struct job *job,
 	return NULL;
 }
 
-/* turn: it may leave hosts that go.  True if any rank moves. */
+/* turn: its ranks may also leave hosts that go.  True if any rank moves. */
 static bool leave_by_moves(void *ctx, const struct job *job, bool turn)
 {
 	const struct leaving *l = ctx;
@@ -261,7 +267,7 @@ static void thaw_ranks(const struct leaving *l, const struct job *job)
 	}
 }
 
-/* The whole job begins anew if any host of it is to be given back. */
+/* Requeue the whole job if any of its hosts is to be given back. */
 static void leave_anew(const struct leaving *l, const struct job *job)
 {
 	for (uint32_t i = 0; job->requeue && i < job->n; i++)

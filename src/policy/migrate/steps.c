@@ -7,7 +7,7 @@
 #include "core/xalloc.h"
 #include "model/talk.h"
 
-/* So many partners of a rank are looked at, those of the lowest numbers. */
+/* How many partners of a rank are looked at: those of the lowest numbers. */
 #define PARTNERS 8
 
 void steps_init(struct steps *s, uint32_t nr_hosts, double gain)
@@ -112,8 +112,8 @@ double steps_look(struct steps *s, const struct view *view,
 /* ---- where a rank could go ---- */
 
 struct choice {
-	struct target *to; /* NULL: there is none */
-	double delay;	   /* of the rank, there */
+	struct target *to; /* NULL: there is no place */
+	double delay;	   /* of the rank at that place */
 };
 
 static void consider(const struct steps *s, const struct view *view,
@@ -131,7 +131,7 @@ static void consider(const struct steps *s, const struct view *view,
 		*best = (struct choice){ to, d };
 }
 
-/* The least delayed host, or one of a partner's. */
+/* Choose between the host that delays the rank least and the hosts of its partners. */
 static struct choice choose(const struct steps *s, const struct view *view,
 			    const struct job *job, uint32_t rank)
 {

@@ -1,24 +1,24 @@
 /*
- * stint.c - our own: ranks move to where their job gets on faster
+ * stint.c - Stint's own policy: ranks move to where their job runs faster
  *
  * A job runs at the rate of its slowest rank (strong synchronization).  So what
- * counts is how much the most delayed of its ranks is delayed, and how much it
- * would be if it, or the k most delayed ones together, were on other hosts
- * (model/host.h: speed, what is not ours, the ranks there; and model/talk.h: what they
- * wait for partners on other hosts, so that ranks that talk much come together).  Moves of a job are
- * planned when
+ * counts is the delay of its most delayed rank, and what that would be if this rank,
+ * or the k most delayed ones together, were on other hosts: model/host.h has the delay
+ * by a host's speed, the load of others and the ranks there, model/talk.h that by
+ * waiting for partners on other hosts, so that ranks that talk much come together.
+ * Moves of a job are planned when
  * - its greatest delay falls by a factor of at least 1 + `gain`;
- * - nobody else is slowed: at the destinations every rank keeps a core, or is
+ * - no other job is slowed: at the destinations every rank keeps a core, or is
  *   alone with the owner's load;
- * - in the time that the job still has, by its estimate or else as long again as
- *   it has run, more is saved than the moves cost: how long they let it stand
- *   still, which is learnt, and a tenth of the time that they take;
- * - it would have paid already: the difference has been there for as long as it
- *   takes to earn what the moves cost.  What has lasted for some time will last
- *   as long again more often than not, and whoever waits so never loses more
- *   than twice what he must (ski rental);
- * - no rank of it is under way, and it has moved less than `moves` times an hour
- *   and rank.
+ * - in the time that the job will still run, by its estimate or else as long again as
+ *   it has run, more is saved than the moves cost: for how long they stop it, which is
+ *   learnt, and a tenth of the time that they take;
+ * - it would have paid off already: the difference has lasted for as long as it
+ *   takes to earn what the moves cost.  What has lasted for some time lasts as long
+ *   again more often than not, and whoever waits so never loses more than twice what
+ *   is unavoidable (ski rental);
+ * - no rank of it is under way, and it has made fewer than `moves` moves per hour and
+ *   rank.
  * Ranks that are under way count at their destinations.  With loads as they are
  * each move lowers the greatest delay of a job by that factor and raises nobody's,
  * so there is an end to it: no ping-pong, no circle, no herd.
@@ -39,16 +39,16 @@
 #include "policy/migrate/targets.h"
 
 /*
- * While it is moved a rank runs on, a bit slower: what a second of that costs,
- * in seconds.
+ * While it is moved a rank runs on, but a bit slower: what a second of that costs, in
+ * seconds.
  */
 #define UNDER_WAY 0.1
 
-/* What is remembered of a running job; the list is by the job's ix. */
+/* What is remembered of a running job, by the job's ix. */
 struct mind {
 	int64_t id;    /* 0: none */
-	usec_t since;  /* it could gain, since then; -1: it could not */
-	double budget; /* moves it may make, */
+	usec_t since;  /* since when it could gain by moves; -1: it cannot */
+	double budget; /* how many moves it may make, */
 	usec_t filled; /* ... as of then */
 };
 
@@ -56,7 +56,7 @@ struct stint {
 	struct policy base;
 	struct placed placed;
 	struct flights flights;
-	struct targets targets; /* of a pass */
+	struct targets targets; /* of the pass */
 	struct steps steps;
 	double moves;
 	unsigned leave; /* enum leave_how */
@@ -64,7 +64,7 @@ struct stint {
 	size_t nr_minds;
 };
 
-/* All but the first are what others do, to be compared with. */
+/* All but the first are what other systems do, for comparison. */
 static const char *const leaves[] = { "move", "anew", "still", "not", NULL };
 static const unsigned leave_hows[] = { LEAVE_MOVES | LEAVE_FREEZES, LEAVE_ANEW,
 				       LEAVE_FREEZES, 0 };
@@ -163,18 +163,19 @@ static void fill_budget(const struct stint *s, const struct job *job,
 
 /* ---- a job ---- */
 
-/* Seconds that the job probably still has, in which moves can pay. */
+/* Seconds for which the job will probably still run, in which moves can pay off. */
 static double time_left(const struct view *view, const struct job *job)
 {
 	usec_t left = job->est_end == USEC_MAX ? view->now - job->start
 					       : job->est_end - view->now;
 
 	if (left < view->now - job->start && job->est_end <= view->now)
-		left = view->now - job->start; /* longer than estimated */
+		/* it has run longer than estimated */
+		left = view->now - job->start;
 	return usec_to_seconds(left > 0 ? left : 0);
 }
 
-/* Has it lasted for long enough?  Else there is a wake for when it has. */
+/* Has the difference lasted for long enough?  If not, ask to be woken when it has. */
 static bool has_paid(const struct prospect *p, const struct mind *m,
 		     const struct job *job, struct plan *plan)
 {
@@ -194,7 +195,7 @@ static void plan_steps(struct stint *s, const struct prospect *p,
 	uint32_t *ranks = plan_hosts(plan, p->steps);
 	uint32_t *hosts = plan_hosts(plan, p->steps), n = 0;
 
-	/* A rank may have been tried twice: its last place counts. */
+	/* A rank may have been moved twice: its last place counts. */
 	for (uint32_t i = 0; i < p->steps; i++) {
 		uint32_t k = 0;
 

@@ -5,7 +5,7 @@
 
 #include "core/xalloc.h"
 
-/* Measured loads are not exact: so little of a core counts as no load. */
+/* Measured loads are not exact: less of a core than this counts as no load. */
 #define NOISE 0.3
 
 static int compare_targets(const void *a, const void *b)

@@ -1,10 +1,10 @@
 /*
  * backfill.c - backfilling with any number of reservations
  *
- * depth < 0: everybody has one (conservative); 0: nobody; 1: the head alone,
+ * depth < 0: every job has one (conservative); 0: none has; 1: the head alone,
  * which is EASY; n: the first n of the queue.
  *
- * A job with a reservation keeps it or gets a better one; never a worse one
+ * A job with a reservation keeps it or gets a better one, never a worse one
  * while the estimates hold.  What is planned is a profile of free processors
  * over time, from which running jobs (until their estimated ends) and
  * reservations are taken:
@@ -13,16 +13,15 @@
  *	      |RRRRR222222        R running, 1 and 2 reserved
  *	      +--------------> time
  *
- * When a job ends before its estimate, the jobs are gone through once, in the
- * order of the queue, and each takes the earliest start there is with the
- * others where they are (Mu'alem and Feitelson 2001): no job's start gets later
- * by that.  Only stretches of time in which processors came free since the last
- * look are looked at.
+ * When a job ends before its estimate, the jobs are gone through once in the order of
+ * the queue, and each takes the earliest start that is possible with the others where
+ * they are (Mu'alem and Feitelson 2001): so no job's start becomes later.  Only those
+ * stretches of time are searched in which processors came free since the last look.
  *
- * With slots=kinds, jobs of the same size and estimate are interchangeable and
- * have their slots in common (alike.h), and kinds are gone through, in the
- * order of their first jobs.  Those of a kind keep their order.  To the code a
- * row of equal jobs is a kind of its own else (alike.h).
+ * With slots=kinds, jobs of the same size and estimate are interchangeable and have
+ * their slots in common (alike.h), and the kinds are gone through in the order of their
+ * first jobs.  Jobs of a kind keep their order.  Otherwise each row of equal jobs is a
+ * kind (alike.h).
  *
  * Cost of a pass, with k steps in the profile: O(k/64 + 64) for each job that
  * arrives or starts; after an early end, at most that for each job (or kind)
@@ -149,7 +148,7 @@ static void job_ended(struct backfill *b, const struct view *view,
 {
 	usec_t end;
 
-	if (is_reserved(b, job)) { /* cancelled */
+	if (is_reserved(b, job)) { /* it was cancelled */
 		backfill_drop(b, job);
 	} else if (fitset_has(&b->open, job)) {
 		fitset_remove(&b->open, job);
@@ -171,7 +170,7 @@ static void backfill_event(struct policy *policy, const struct view *view,
 	case EVENT_ARRIVE:
 		fitset_insert(&b->open, job, job->submit);
 		break;
-	case EVENT_START: /* adopted, or resumed from a record */
+	case EVENT_START: /* it was adopted, or resumed from a record */
 		fitset_remove(&b->open, job);
 		ends_insert(&b->ends, job->ix, job->est_end, event->n);
 		b->rebuild = true;
@@ -205,7 +204,7 @@ static bool start_job(struct backfill *b, const struct view *view,
 	return true;
 }
 
-/* Start those whose reservation has come. */
+/* Start jobs the time of whose reservation has come. */
 static void start_due(struct backfill *b, const struct view *view,
 		      struct plan *plan)
 {
@@ -217,9 +216,7 @@ static void start_due(struct backfill *b, const struct view *view,
 		    !start_job(b, view, plan, j,
 			       BECAUSE(its_turn, .size = j->size,
 				       .free = plan_free(plan)))) {
-			/*
-			 * Its processors were lost, not only late: plan anew.
-			 */
+			/* Its processors are lost, not only late: plan all anew. */
 			backfill_note_first(b, k);
 			b->rebuild = true;
 			break;
@@ -235,7 +232,7 @@ static bool may_reserve(const struct backfill *b)
 	return b->depth < 0 || b->nr_reserved < b->depth;
 }
 
-/* The queue moves up: reservations for those who have none. */
+/* The queue has moved up: give reservations to the jobs that get one now. */
 static void reserve_more(struct backfill *b, const struct view *view,
 			 struct plan *plan)
 {
@@ -257,7 +254,7 @@ static usec_t time_for(const struct backfill *b, const struct view *view,
 	return until == USEC_MAX ? USEC_MAX : until - view->now;
 }
 
-/* For how long more processors are free than the spare ones. */
+/* For how long more processors stay free than the spare ones. */
 static usec_t time_for_more(const struct backfill *b, const struct view *view,
 			    int64_t spare)
 {
@@ -265,9 +262,9 @@ static usec_t time_for_more(const struct backfill *b, const struct view *view,
 }
 
 /*
- * Those without a reservation start if they delay none: if their processors
- * stay free for as long as they take.  Looked at are only those that fit what
- * stays free for ever (spare), or end before more than that is taken.
+ * Start jobs without a reservation that delay none, that is, if their processors stay
+ * free for as long as they run.  Only those are tried that fit the processors that stay
+ * free for ever (spare), or that end before others are taken.
  */
 static void fill_gaps(struct backfill *b, const struct view *view,
 		      struct plan *plan)
@@ -340,8 +337,7 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 	set_timer(b, view, plan);
 }
 
-/* The slot of a job, if it is of kind k: as the jobs of a kind stand, so do the
- * slots. */
+/* The slot of a job of kind k: jobs and slots of a kind are in the same order. */
 static usec_t slot_in(const struct backfill *b, const struct alike *k,
 		      const struct job *job)
 {

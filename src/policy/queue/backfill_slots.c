@@ -39,7 +39,10 @@ void backfill_occupy(struct backfill *b, const struct alike *k, usec_t at,
 			    -sign * (int64_t)k->size);
 }
 
-/* The first job of a kind was `head`; whoever it is now stands for it. */
+/*
+ * The first job of a kind was `head`: its present first job takes that one's place in
+ * heads.
+ */
 static void change_head(struct backfill *b, const struct alike *k,
 			const struct job *head)
 {
@@ -66,7 +69,7 @@ struct alike *backfill_join(struct backfill *b, const struct job *job,
 	return k;
 }
 
-/* A slot for job, at the earliest. */
+/* Give the job the earliest slot. */
 static void add_slot(struct backfill *b, const struct view *view,
 		     const struct job *job)
 {
@@ -88,7 +91,7 @@ static void part(struct backfill *b, const struct job *job)
 	change_head(b, k, head);
 }
 
-/* All jobs with reservations leave their kinds, which have no slots. */
+/* Take all jobs with reservations out of their kinds, which have no slots. */
 static void part_all(struct backfill *b, const struct view *view)
 {
 	const struct job *j;
@@ -126,7 +129,7 @@ void backfill_reserve(struct backfill *b, const struct view *view,
 	add_slot(b, view, job);
 }
 
-/* Of a kind that is no row, who comes later moves up. */
+/* In a kind that is not a row, the jobs behind it move up by one slot. */
 void backfill_drop(struct backfill *b, const struct job *job)
 {
 	struct alike *k = alikes_of(&b->kinds, job);
@@ -156,8 +159,10 @@ void backfill_extend_estimates(struct backfill *b, const struct view *view)
 	}
 }
 
-/* Processors a running job gives back to the machine when it ends: not those
- * on hosts that are drained. */
+/*
+ * How many processors a running job gives back when it ends: not those on drained
+ * hosts.
+ */
 static uint32_t gives_back(const struct view *view, const struct job *job)
 {
 	uint32_t n = 0;

@@ -10,8 +10,8 @@
  *	job NR AT		the slot of job NR of these, from 0, where each
  *				has its own; rows in their heap's order
  *
- * The profile follows from these.  If jobs have gone or come meanwhile, slots
- * do not match them any more, or lie in the past: then all is planned anew.
+ * The profile follows from these.  If jobs have come or gone meanwhile, the slots do
+ * not match them or lie in the past: then all is planned anew.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "core/xalloc.h"
 #include "policy/queue/backfill.h"
 
-/* Kinds in the order of the heap: it decides between equal ones. */
+/* Kinds in the order of the heap, which decides between equal ones. */
 static int by_place(const void *a, const void *b)
 {
 	const struct heap_node *x = a, *y = b;
@@ -103,16 +103,18 @@ static struct alike *find_kind(const struct backfill *b, uint32_t size,
 
 /* A job with a reservation. */
 struct has {
-	const struct job *job; /* NULL: gone meanwhile */
-	usec_t at;	       /* its own slot; -1: not said */
+	const struct job *job; /* NULL: it has gone meanwhile */
+	usec_t at;	       /* its own slot; -1: not given */
 };
 
 /* What has been read so far. */
 struct reader {
-	const struct job *last; /* found: the next one is near */
+	/* the last one found: the next one is near it */
+	const struct job *last;
 	struct has *has;
 	size_t nr, cap;
-	size_t *slot; /* numbers of those that have their own, as they came */
+	/* numbers of jobs with slots of their own, in the order of the lines */
+	size_t *slot;
 	size_t nr_slots, cap_slots;
 	bool rebuild;
 };
@@ -136,7 +138,7 @@ static void load_has(struct backfill *b, struct reader *r, const struct job *j)
 		backfill_join(b, j, 0);
 }
 
-/* The job of that number has its own. */
+/* The job of that number has a slot of its own. */
 static void load_own_slot(struct reader *r, int64_t number, usec_t at)
 {
 	if (number < 0 || (size_t)number >= r->nr || at < 0)
@@ -147,8 +149,8 @@ static void load_own_slot(struct reader *r, int64_t number, usec_t at)
 }
 
 /*
- * All slots are known: jobs and slots become rows again, in the order of the queue,
- * and then stand in the heap as they were written.
+ * Once all slots are read: make rows of jobs and slots again, in the order of the
+ * queue, and put them into the heap in the order in which they were written.
  */
 static void make_rows(struct backfill *b, struct reader *r)
 {

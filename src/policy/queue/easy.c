@@ -2,12 +2,12 @@
  * easy.c - EASY backfilling: one reservation, for the head of the queue
  *
  * A pass costs O(log n) for each job it starts and for the head's shadow time;
- * it does not walk the queue of n jobs.  Two shortcuts take most of the cost
- * out of the commonest passes:
+ * it does not walk the queue of n jobs.  Two shortcuts make the most common passes
+ * cheap:
  * - a job that arrives is put into the sets only if the pass leaves it waiting;
  * - while the head waits and nothing came but arrivals, the gap it leaves to
- *   others has only shrunk since the last pass.  Who did not fit it then does
- *   not fit it now, so a job that arrives is the only one to be tried.
+ *   others has only shrunk since the last pass.  A job that did not fit into it then
+ *   does not fit now, so only a job that has arrived is tried.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 
 enum { SORT_FCFS, SORT_SJF, SORT_SMALLEST, SORT_LARGEST };
 
-/* What the head leaves to others. */
+/* What the head leaves to other jobs. */
 struct gap {
 	const struct job *head;
 	struct shadow shadow;
@@ -27,12 +27,15 @@ struct gap {
 
 struct easy {
 	struct policy base;
-	const struct job **fresh; /* arrived since the last pass, in no set */
+	/* jobs that arrived since the last pass, in no set yet */
+	const struct job **fresh;
 	size_t nr_fresh, cap_fresh;
-	struct gap gap; /* of the last pass; without a head it means nothing */
-	struct fitset queue; /* by submit: who is next */
-	struct fitset fill;  /* another order of backfilling, if any */
-	struct ends ends;    /* of running jobs, by their estimates */
+	/* that of the last pass; without a head it means nothing */
+	struct gap gap;
+	struct fitset queue; /* by submission */
+	/* the order of backfilling, if it is another one */
+	struct fitset fill;
+	struct ends ends; /* running jobs, by their estimated ends */
 	unsigned sort;
 };
 
@@ -224,10 +227,7 @@ static void backfill(struct easy *e, const struct view *view, struct plan *plan,
 			passed = j;
 }
 
-/*
- * Put the jobs that the pass left waiting into the sets, head before all of
- * them.
- */
+/* Put the jobs that the pass left waiting into the sets; head is before all of them. */
 static void enqueue_fresh(struct easy *e, const struct job *head)
 {
 	for (size_t i = 0; i < e->nr_fresh; i++)
@@ -236,7 +236,7 @@ static void enqueue_fresh(struct easy *e, const struct job *head)
 	e->nr_fresh = 0;
 }
 
-/* Start jobs from the head while they fit; returns who is the head then. */
+/* Start jobs from the head while they fit; returns the new head. */
 static const struct job *start_heads(struct easy *e, const struct view *view,
 				     struct plan *plan)
 {

@@ -2,9 +2,9 @@
  * loadleveler.c - temporary reservation with a deferred queue, as IBM
  * LoadLeveler had it (Schnor 1997 §1.6.5)
  *
- * The first job that does not fit holds all that is idle, and what becomes
- * idle, for a limited time.  If that did not do, it lets go of them and is
- * deferred for a while; then it is back at its old place in the queue.
+ * The first job that does not fit holds all processors that are or become idle, for a
+ * limited time.  If these are not enough by then, it releases them and is deferred for
+ * a while; then it is back at its old place in the queue.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,10 +23,11 @@ struct deferred {
 
 struct loadleveler {
 	struct policy base;
-	usec_t reserve, defer;	  /* how long */
-	const struct job *holder; /* holds what is idle; NULL: nobody */
+	usec_t reserve, defer; /* for how long */
+	/* the job that holds idle processors; NULL: none */
+	const struct job *holder;
 	usec_t held_since;
-	bool loaded; /* timers are not set */
+	bool loaded; /* timers are not set yet */
 	struct deferred *deferred;
 };
 
@@ -94,7 +95,7 @@ static void loadleveler_event(struct policy *policy, const struct view *view,
 		forget((struct loadleveler *)policy, event->job);
 }
 
-/* The processors it can start on; 0: too few. */
+/* How many processors the job would start on; 0: there are too few. */
 static uint32_t takes(const struct job *job, struct plan *plan)
 {
 	uint32_t least = job->kind == JOB_RIGID ? job->size : job->min_size;
@@ -245,7 +246,7 @@ static int loadleveler_load(struct policy *policy, const struct view *view,
 			return policy_damaged(policy, text, err);
 		job = view_find_job(view, id);
 		if (!job || job->state != JOB_WAITING)
-			continue; /* gone meanwhile */
+			continue; /* it has gone meanwhile */
 		if (!strcmp(word, "hold")) {
 			p->holder = job;
 			p->held_since = at;

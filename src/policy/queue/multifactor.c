@@ -4,9 +4,9 @@
  *
  *   priority = w_age min(1, wait / max_age) + w_fair 2^(-U/S) + w_size n/P
  *
- * U is the user's share of the processor time used by all, older use counting
- * half after each half-life; S is 1 / users.  Use is charged as it happens,
- * for running jobs too.
+ * U is the user's share of the processor time used by all users, where use counts half
+ * after each half-life; S is 1 / number of users.  Use is charged as it happens, also
+ * for running jobs.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@
 /* Decayed processor seconds, exact for a constant number of processors. */
 struct usage {
 	double used;
-	int64_t procs; /* in use since then */
+	int64_t procs; /* processors in use since then */
 	usec_t since;
 };
 
@@ -171,7 +171,10 @@ static void multifactor_explain(const struct policy *policy,
 	ranked_explain(view, job, plan, score, policy);
 }
 
-/* All use, then a line a user: processor seconds, decayed until when. */
+/*
+ * Saved: all use, then one line per user: processor seconds, and until when they are
+ * decayed.
+ */
 static void multifactor_save(const struct policy *policy,
 			     const struct view *view, FILE *to)
 {
@@ -183,7 +186,7 @@ static void multifactor_save(const struct policy *policy,
 			u->usage.used, u->usage.since);
 }
 
-/* What has been used since is charged when it is next looked at. */
+/* Use since then is charged when it is next looked at. */
 static bool restore(struct usage *u, double used, usec_t since)
 {
 	if (!(used >= 0 && used < 1e300) || since < 0)

@@ -2,9 +2,9 @@
  * nqs.c - NQS as the San Diego Supercomputer Center ran it (Schnor 1997
  * §1.6.1): queues by time limit, aging, and a priority that blocks
  *
- * Within a queue it is first come, first served: who does not fit holds up its
- * queue, and from the blocking priority on the other queues as well.  A pass
- * costs O(log n) for each job that starts.
+ * Each queue is first come, first served: a job that does not fit holds up its queue,
+ * and if it has reached the blocking priority, the other queues as well.  A pass costs
+ * O(log n) for each job that starts.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,11 +17,11 @@
 
 struct nqs {
 	struct policy base;
-	struct fitset queue[QUEUES]; /* by submit */
+	struct fitset queue[QUEUES]; /* by submission */
 	usec_t limit[QUEUES - 1];
 	double priority[QUEUES];
-	double age;   /* gained in an hour */
-	double block; /* from this priority on */
+	double age;   /* priority gained in an hour */
+	double block; /* the priority from which on a job blocks other queues */
 };
 
 REASON(by_priority,
@@ -99,8 +99,10 @@ static void nqs_event(struct policy *policy, const struct view *view,
 		fitset_remove(&p->queue[queue_of(p, job)], job);
 }
 
-/* The first jobs of the queues that are not held up: which has the highest
- * priority?  Of equal ones the earlier job. */
+/*
+ * Of the first jobs of those queues that are not held up, the one with the highest
+ * priority; of equal ones the earlier.
+ */
 static const struct job *highest(const struct nqs *p, const struct view *view,
 				 const bool *held_up)
 {

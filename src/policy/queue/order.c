@@ -14,7 +14,9 @@ struct ordered {
 	ranked_score *score;
 };
 
-/* Run time in seconds by the estimate; a job without one is the longest. */
+/*
+ * The estimated run time in seconds; a job without an estimate counts as the longest.
+ */
 static double runtime(const struct job *job)
 {
 	return job->estimate ? fmax(usec_to_seconds(job->estimate), 1e-6)

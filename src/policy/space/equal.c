@@ -28,14 +28,15 @@
 #include "policy/space/space.h"
 
 struct equal {
-	struct space space;	   /* its queue holds those beyond P */
-	struct space_share *share; /* of the running, in share_before() order */
+	struct space space; /* its queue holds the jobs beyond P */
+	/* shares of running jobs, in the order of share_before() */
+	struct space_share *share;
 	size_t nr, cap;
 	bool by_size;
 	double x;     /* DPROP-SM, -SH: the priority parameter */
 	double limit; /* DPROP-SH: usec above which a job is long; 0: the mean
 		       */
-	double estimates, nr_seen; /* of all arrivals */
+	double estimates, nr_seen; /* over all arrivals */
 };
 
 static bool share_before(const struct equal *e, const struct job *a,
@@ -46,7 +47,7 @@ static bool share_before(const struct equal *e, const struct job *a,
 	return job_before(a, b);
 }
 
-/* Where job is in the running, or would be. */
+/* The place of the job among the running ones, or where it would be. */
 static size_t share_find(const struct equal *e, const struct job *job)
 {
 	size_t at;
@@ -100,7 +101,7 @@ static void equal_event(struct policy *policy, const struct view *view,
 	}
 }
 
-/* Bounds of every share, and the sum of the lower ones. */
+/* Set the bounds of every share; returns the sum of the lower ones. */
 static int64_t equal_bounds(struct equal *e)
 {
 	int64_t lows = 0;
@@ -118,8 +119,10 @@ static int64_t equal_bounds(struct equal *e)
 	return lows;
 }
 
-/* Take in who waits while each can have its least, now and when reservations
- * begin: then the others shrink to make room. */
+/*
+ * Admit waiting jobs while each can have its least share, now and when reservations
+ * begin; the others shrink to make room.
+ */
 static int64_t equal_admit(struct equal *e, struct plan *plan, int64_t procs)
 {
 	int64_t lows = equal_bounds(e), spare;
@@ -143,7 +146,10 @@ static int64_t equal_admit(struct equal *e, struct plan *plan, int64_t procs)
 
 static void share_set(struct space_share *s, double n)
 {
-	/* A hair above, so that a quotient of wholes is not rounded down. */
+	/*
+	 * Slightly more, so that a quotient that is a whole number is not
+	 * rounded down.
+	 */
 	n += 1e-9;
 	if (n < s->low)
 		s->n = s->low;
@@ -167,7 +173,7 @@ static void equal_start(struct equal *e, struct plan *plan,
 	assert(started); /* it was admitted */
 }
 
-/* Even out what the shares add up to, and plan what differs from now. */
+/* Make the shares add up to what there is, and plan those that differ from now. */
 static void equal_plan(struct equal *e, struct plan *plan, int64_t procs)
 {
 	int64_t left = space_share_trim(e->share, e->nr, procs);
@@ -260,7 +266,7 @@ static void dprop_sh_decide(struct policy *policy, const struct view *view,
 	equal_plan(e, plan, view->nr_procs);
 }
 
-/* What dprop-sh has seen of t(n). */
+/* Saved: what dprop-sh has seen of t(n). */
 static void equal_save(const struct policy *policy, const struct view *view,
 		       FILE *to)
 {

@@ -21,7 +21,7 @@ REASON(folded,
        "most {most:thousandths}",
        free, size, most);
 
-/* Plan the start of job if it may run on what is free. */
+/* Plan the start of the job if it may run on the processors that are free. */
 static bool folding_start(struct folding *f, struct plan *plan,
 			  const struct job *job, double ffmax)
 {
@@ -62,7 +62,7 @@ static void fff_decide(struct policy *policy, const struct view *view,
 	while ((job = fitset_fit(&f->space.waiting, passed,
 				 space_limit_size(ffmax, plan_free(plan)))))
 		if (!folding_start(f, plan, job, ffmax))
-			/* Its min_size is more than it can have. */
+			/* It can have less than its min_size. */
 			passed = job;
 }
 

@@ -27,11 +27,11 @@ struct multifold {
 	struct space space;
 	struct space_limit limit;
 	enum rounding rounding;
-	struct space_share *share; /* scratch: the selected, as many as FP */
+	struct space_share *share; /* scratch: the selected jobs, at most FP */
 	size_t nr_share;
 };
 
-/* Choose jobs; *ret_asked is what they ask for together. */
+/* Select jobs; *ret_asked is how many processors they ask for together. */
 static size_t multifold_select(struct multifold *m, int64_t procs, double ffmax,
 			       int64_t *ret_asked)
 {
@@ -53,7 +53,7 @@ static size_t multifold_select(struct multifold *m, int64_t procs, double ffmax,
 	return nr;
 }
 
-/* Fold the selected by asked / procs. */
+/* Fold the selected jobs by asked / procs. */
 static void multifold_fold(struct multifold *m, size_t nr, int64_t procs,
 			   int64_t asked)
 {
@@ -72,7 +72,7 @@ static void multifold_fold(struct multifold *m, size_t nr, int64_t procs,
 		space_share_fill(m->share, nr, left);
 }
 
-/* Where a reservation leaves fewer, its share is less; or it waits on. */
+/* If a reservation leaves fewer processors, its share is less, or it waits on. */
 static bool multifold_start(struct multifold *m, struct plan *plan,
 			    const struct space_share *s, int64_t folding)
 {

@@ -103,8 +103,10 @@ void space_first_fit(struct space *s, struct plan *plan)
 	       size, free);
 	const struct job *job, *passed = NULL;
 
-	/* What was too large for a search is too large for the next one, and
-	 * so is what would run into a reservation. */
+	/*
+	 * A job that was too large for one search is too large for the next
+	 * one, and one that would run into a reservation still would.
+	 */
 	while ((job = fitset_fit(&s->waiting, passed, plan_free(plan))))
 		if (!space_start(s, plan, job, job->size,
 				 BECAUSE(fits, .size = job->size,
@@ -163,7 +165,7 @@ double space_limit_now(const struct space_limit *limit, const struct view *view)
 
 int64_t space_limit_size(double ffmax, int64_t free)
 {
-	/* A hair above, so that 3 * (1/3 of 64) is not 63. */
+	/* Slightly more, so that 3 * (1/3 of 64) is not 63. */
 	return free > 0 ? (int64_t)floor(ffmax * (double)free + 1e-9) : 0;
 }
 
@@ -197,7 +199,8 @@ int64_t space_share_trim(struct space_share *share, size_t nr, int64_t total)
 int64_t space_share_fill(struct space_share *share, size_t nr, int64_t left)
 {
 	while (left > 0) {
-		uint32_t room = UINT32_MAX; /* of the one with the least */
+		/* the least that any of them can still take */
+		uint32_t room = UINT32_MAX;
 		int64_t hungry = 0, each;
 
 		for (size_t i = 0; i < nr; i++)
@@ -208,7 +211,7 @@ int64_t space_share_fill(struct space_share *share, size_t nr, int64_t left)
 			}
 		if (!hungry)
 			break;
-		/* As many whole rounds at once as change nothing. */
+		/* Do several whole rounds at once, as long as all take part in each. */
 		each = left / hungry < room ? left / hungry : room;
 		for (size_t i = 0; i < nr && left > 0; i++)
 			if (share[i].n < share[i].high) {

@@ -33,7 +33,7 @@ enum space_order {
 	SPACE_LONGEST,	    /* t(n) decreasing */
 };
 
-/* A policy that keeps a queue; the head of the larger ones. */
+/* A policy with a queue; the structs of the others begin with it. */
 struct space {
 	struct policy policy;
 	enum space_order order;
@@ -41,36 +41,37 @@ struct space {
 };
 
 /*
- * A zeroed struct of size bytes that begins with a struct space.  The order of
- * its queue is the variant (enum space_order) of the policy_ops in setup.
+ * A zeroed struct of `size` bytes that begins with a struct space.  Its queue's order
+ * is the variant (enum space_order) of the policy_ops in setup.
  */
 void *space_new(size_t size, const struct policy_setup *setup);
-/* The policy_ops callbacks of one whose state is its waiting jobs alone. */
+/* The policy_ops callbacks of a policy whose only state is its waiting jobs. */
 int space_create(const struct policy_setup *setup, struct policy **ret,
 		 struct error *err);
 void space_event(struct policy *policy, const struct view *view,
 		 const struct event *event);
 void space_destroy(struct policy *policy);
 
-/* Sort key of a job under order. */
+/* The sort key of a job in that order. */
 int64_t space_key(enum space_order order, const struct job *job);
 
-/* The most that job can have of what is free, with what it has; 0 if that is
- * less than it needs, or no more than it has. */
+/*
+ * The most processors the job can have, those it has included; 0 if that is less than
+ * it needs, or no more than it has.
+ */
 uint32_t space_allows(struct plan *plan, const struct job *job) must_check;
 
-/* Plan its start and take it off the queue; false if plan_start() refuses. */
+/* Plan the job's start and take it off the queue; false if plan_start() refuses. */
 bool space_start(struct space *s, struct plan *plan, const struct job *job,
 		 uint32_t n, struct because why) must_check;
 
-/* First fit: start each that fits whole, in the queue's order. */
+/* First fit: start each job that fits unfolded, in the queue's order. */
 void space_first_fit(struct space *s, struct plan *plan);
 
 /*
- * FF_max, the most a job may be folded by (Ismail 1995 section 3.2):
- * f1 = ceil(P_d / P), f2 = f1 - (1-r) N_r / P_u, or a fixed number.  P_d: the
- * processors that all jobs present ask for; N_r, P_u: those that the running
- * ones ask for, and have.
+ * FF_max, the most a job may be folded by (Ismail 1995 section 3.2): f1 = ceil(P_d /
+ * P), f2 = f1 - (1-r) N_r / P_u, or a fixed number.  P_d: the processors that all
+ * present jobs ask for; N_r and P_u: those that the running ones ask for, and have.
  */
 struct space_limit {
 	enum { SPACE_F1, SPACE_F2, SPACE_FIXED } kind;
@@ -112,14 +113,16 @@ struct space_share {
 };
 
 /*
- * While they sum to more than total, take one from the largest that is above
- * its low (of equals the last).  Returns what total has over the sum; below 0
- * only where the lows alone are too much.
+ * While their sum is more than total, take one from the largest that is above its low
+ * (of equal ones the last). Returns total minus the sum, which is below 0 only if the
+ * lows alone are too much.
  */
 int64_t space_share_trim(struct space_share *share, size_t nr, int64_t total);
 
-/* Give left out one by one, in order, to those below their high, over and
- * over.  Returns what nobody wanted. */
+/*
+ * Give `left` processors out one by one, in order, to shares below their high, again
+ * and again.  Returns what is left when all have theirs.
+ */
 int64_t space_share_fill(struct space_share *share, size_t nr, int64_t left);
 
 #endif

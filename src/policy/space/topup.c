@@ -1,14 +1,14 @@
 /*
  * topup.c - dynamic space sharing: few jobs, as complete as can be
  *
- * DFCFS and DSMJF (Ismail 1995 section 4.3).  An arriving job takes
- * min(n, FP); processors that are given back fill up the first job, running
- * or waiting, that has less than it asked for: in the order of arrival, or, those
- * that run first, the smallest.  Nothing is ever taken away.
+ * DFCFS and DSMJF (Ismail 1995 section 4.3). An arriving job takes min(n, FP).
+ * Processors that are given back fill up the first job, running or waiting, that has
+ * less than it asked for: DFCFS in the order of arrival, DSMJF the running jobs first,
+ * and the smallest first.  Nothing is ever taken away.
  *
- * The two rules are one: while processors are free, fill up the first.  They
- * are only free when everybody present has what it asked for, so an arrival
- * finds nobody before it.
+ * Both rules are the same: while processors are free, fill up the first job.  They are
+ * only free when every job present has what it asked for, so an arriving job finds none
+ * before it.
  *
  * DSMJF sorts by what was asked for.  Whether a waiting job comes before a larger one
  * that runs, the text leaves open: "the smallest job that is allocated less than its
@@ -26,12 +26,14 @@ enum measure { BY_RUNNING, BY_SIZE, BY_LACK };
 
 struct topup {
 	struct space space;
-	enum measure by; /* of the smallest */
+	enum measure by; /* what "the smallest" means */
 };
 
 #define BEHIND_ALL (INT64_C(1) << 32) /* sizes are less */
 
-/* Its place among the unsatisfied when it has n processors. */
+/*
+ * Put the job into the set of the unsatisfied, or out of it, when it has n processors.
+ */
 static void put_job(struct topup *t, const struct job *job, uint32_t n)
 {
 	int64_t key = space_key(t->space.order, job);
@@ -49,7 +51,10 @@ static void topup_event(struct policy *policy, const struct view *view,
 	struct topup *t = (struct topup *)policy;
 	const struct job *job = event->job;
 
-	/* The set holds the unsatisfied: those that run on too few, too. */
+	/*
+	 * The set holds all unsatisfied jobs, also those that run on fewer than
+	 * they asked for.
+	 */
 	if (event->type == EVENT_START && job->kind == JOB_MALLEABLE &&
 	    job->n < job->size)
 		put_job(t, job, job->n);
@@ -59,7 +64,7 @@ static void topup_event(struct policy *policy, const struct view *view,
 		space_event(policy, view, event);
 }
 
-/* Give job what it lacks; false if it cannot even start on what is free. */
+/* Give the job what it lacks; false if it cannot even start on what is free. */
 static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 {
 	REASON(takes,

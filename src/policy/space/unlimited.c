@@ -6,9 +6,9 @@
  * up to its size, so none stays free while a job waits.  FIFO-V (Schnor 1997
  * section 2.1.3) is FCFSUF for jobs that do not fold below a minsize.
  *
- * The three rules are run at every arrival and every departure.  The thesis
- * gives an arriving job min(n, FP); that is what each of the rules comes to
- * then, because processors are only free while nobody waits.
+ * The three rules are applied at every arrival and every departure.  The thesis gives
+ * an arriving job min(n, FP); each of the rules has that result then, because
+ * processors are only free while no job waits.
  *
  * A pass costs O(log Q) for each job it starts, Q jobs waiting; EPFP looks at P
  * of them at most.
@@ -22,7 +22,7 @@ REASON(folded,
        "head of the queue takes what is free: asks for {size}, gets {gets}",
        size, gets);
 
-/* min(n, FP) for the head; false if that is less than it can run on. */
+/* Start the head on min(n, FP); false if it cannot run on so few. */
 static bool start_folded(struct space *s, struct plan *plan,
 			 const struct job *job)
 {
@@ -75,7 +75,7 @@ static void plus_fifo_decide(struct policy *policy, const struct view *view,
 		start_folded(&p->space, plan, job);
 }
 
-/* The waiting jobs in order, at most max of them. */
+/* Collect the waiting jobs in order, at most max of them. */
 static size_t epfp_collect(const struct space *s, struct space_share *share,
 			   size_t max)
 {
