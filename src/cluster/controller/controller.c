@@ -39,7 +39,8 @@ enum {
 	POOL_PREFIX_MAX = 28,
 };
 
-#define LOOK_EVERY (2 * USEC_PER_SEC) /* for room on the disk */
+/* how often room on the disk is looked for */
+#define LOOK_EVERY (2 * USEC_PER_SEC)
 
 void controller_conf_init(struct controller_conf *conf)
 {
@@ -100,8 +101,8 @@ static int set_state_dir(struct controller_conf *conf, const char *value,
 }
 
 /*
- * An address range that hosts can use: no multicast, loopback and the like in
- * it.
+ * The address range must be one that hosts can use: not multicast, loopback and the
+ * like.
  */
 static int set_pool(struct controller_conf *conf, const char *value,
 		    struct error *err)
@@ -139,7 +140,7 @@ static int set_policy(struct controller_conf *conf, const char *value,
 	return r < 0 ? r : set_text(&conf->policy, value);
 }
 
-/* One of two words. */
+/* Set *to by one of two words. */
 static int set_choice(bool *to, const char *name, const char *value,
 		      const char *no, const char *yes, struct error *err)
 {
@@ -158,7 +159,7 @@ static int set_time(usec_t *to, const char *name, const char *value,
 	return r < 0 ? error_prefix(err, r, "%s", name) : 0;
 }
 
-/* With 0 all ranks of a host would be lost whenever its agent is restarted. */
+/* 0 is refused: all ranks of a host would be lost whenever its agent is restarted. */
 static int set_lost_after(struct controller_conf *conf, const char *value,
 			  struct error *err)
 {
@@ -190,7 +191,7 @@ static int set_bytes(int64_t *to, const char *name, const char *value,
 	return 0;
 }
 
-/* One of the settings that are whole numbers; -ENOENT: another one. */
+/* Set one of the settings that are whole numbers; -ENOENT: it is not one of these. */
 static int set_number(struct controller_conf *conf, const char *name,
 		      const char *value, struct error *err)
 {
@@ -260,7 +261,7 @@ static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 	return sd_event_exit(sd_event_source_get_event(src), 0);
 }
 
-/* Everything before the first connection. */
+/* Everything that is done before the first connection. */
 static int controller_init(struct ctl *ctl, struct error *err)
 {
 	const struct controller_conf *conf = ctl->conf;
@@ -300,7 +301,7 @@ static int controller_init(struct ctl *ctl, struct error *err)
 	return ctl_closings_begin(ctl, err);
 }
 
-/* How much room the disk had when that was last reported. */
+/* The room on the disk as it was last reported. */
 struct room_watch {
 	struct ctl *ctl;
 	enum store_room last;
@@ -361,7 +362,7 @@ static void controller_clear(struct ctl *ctl)
 	for (size_t i = 0; i < ctl->hosts.nr; i++)
 		ctl_host_destroy(ctl->hosts.at[i]);
 	free(ctl->hosts.at);
-	ctl_front_destroy(ctl); /* jobs pointed to peers */
+	ctl_front_destroy(ctl); /* after the jobs, which point to peers */
 	ctl_pool_destroy(ctl);
 	store_close(ctl->store);
 	sd_event_unref(ctl->event);
@@ -374,7 +375,7 @@ static void rank_lost(struct ctl_rank *r, const char *how)
 		ctl_move_failed(r->move, how);
 }
 
-/* All calls that go upward between the controller's parts. */
+/* All calls from a lower sub-room to an upper one. */
 static const struct ctl_happenings happenings = {
 	.pass_due = ctl_plan_pass,
 	.job_unheard = ctl_job_detach_later,

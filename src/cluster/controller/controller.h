@@ -16,22 +16,21 @@
 #include "core/units.h"
 
 /*
- * Those of stint-controller(8): pool 10.99.0.0/16, policy spread, and no
- * address to listen at.  controller_conf_clear() frees.
+ * Set the defaults of stint-controller(8): pool 10.99.0.0/16, policy spread, and no
+ * address to listen at.  controller_conf_clear() frees them.
  */
 void controller_conf_init(struct controller_conf *conf);
 void controller_conf_clear(struct controller_conf *conf);
 
 /*
- * One setting, from [controller] of a file or a command line; name and value
- * as in controller.c's table.
+ * Change one setting, as given in section [controller] of a file or on a command line.
  */
 int controller_conf_set(struct controller_conf *conf, const char *name,
 			const char *value, struct error *err) must_check;
 
 /*
- * Serve; ready_fd, if not negative, gets a newline once clients can connect.
- * 0 after a signal asked it to end.
+ * Serve until a signal asks it to end, which returns 0. ready_fd, if not negative, gets
+ * a newline once clients can connect.
  */
 int controller_run(const struct controller_conf *conf, int ready_fd,
 		   struct error *err) must_check;

@@ -1,8 +1,8 @@
 /*
- * load.c - jobs and moves as the store has them, after a restart
+ * load.c - read jobs and moves from the store after a restart
  *
- * Where ranks really are and how far moves have come, agents and keepers tell
- * when they connect.
+ * Agents and keepers report where ranks really are, and how far moves have come, when
+ * they connect.
  */
 #include "cluster/controller/load.h"
 #include "cluster/controller/job/job.h"

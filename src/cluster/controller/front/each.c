@@ -1,4 +1,6 @@
-/* each.c - the jobs of a request, and who may ask for them */
+/*
+ * each.c - find the jobs that a request names, and check that the peer may ask for them
+ */
 #include <errno.h>
 
 #include "cluster/controller/front/priv.h"
@@ -45,7 +47,9 @@ static int each_of_one(struct ctl_peer *p, uint64_t id, size_t n,
 	return r ? r : fn(p, job, arg, err);
 }
 
-/* 0 if one of them at least took it, else why the first did not. */
+/*
+ * 0 if fn() succeeded for at least one job of the array, else the error of the first.
+ */
 static int each_of_array(struct ctl_peer *p, struct ctl_array *a,
 			 Control__TaskRange *const *range, size_t n,
 			 front_job_fn fn, const void *arg, struct error *err)

@@ -6,13 +6,13 @@
 
 #include "cluster/controller/state/state.h"
 
-enum { CTL_CONNS_MAX = 4096 }; /* at each listening socket */
+enum { CTL_CONNS_MAX = 4096 }; /* connections at each listening socket */
 
-/* Serve at all addresses of the settings; keys may be revoked from now on. */
+/* Listen at all addresses of the settings, and watch for revoked keys. */
 int ctl_front_open(struct ctl *ctl, struct error *err) must_check;
-/* Nobody can connect any more, and who is connected hears no more. */
+/* Close all connections and listening sockets. */
 void ctl_front_close(struct ctl *ctl);
-/* Once no job points to a peer. */
+/* Free it all; to be called once no job points to a peer. */
 void ctl_front_destroy(struct ctl *ctl);
 
 #endif

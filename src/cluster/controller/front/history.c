@@ -1,4 +1,4 @@
-/* history.c - accounts of jobs that are over, for who may see them */
+/* history.c - accounts of jobs that are over, for those who may see them */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,14 @@
 #include "core/xalloc.h"
 
 enum {
-	PAGE = 512 << 10, /* about so much in one answer */
-	ROWS = 2000,	  /* are looked at for it, whosever they are */
+	PAGE = 512 << 10, /* bytes of one answer, about */
+	/* rows that are read for one answer, whosever they are */
+	ROWS = 2000,
 };
 
 struct page {
 	const struct ctl_peer *p;
-	uint64_t array; /* of it alone; 0: all */
+	uint64_t array; /* jobs of this array alone; 0: all jobs */
 	Control__History to;
 	size_t cap, bytes, rows;
 };
@@ -39,7 +40,8 @@ static bool add_account(void *arg, const struct store_account *row)
 			  (unsigned long long)row->job);
 		return true;
 	}
-	if (l->array && a->array != l->array) { /* its jobs stand together */
+	/* jobs of an array follow each other */
+	if (l->array && a->array != l->array) {
 		control__account__free_unpacked(a, NULL);
 		return false;
 	}

@@ -11,7 +11,7 @@
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
 
-/* A host, and what its message points into. */
+/* A host's message, and the memory that it points into. */
 struct shown {
 	Control__HostInfo info;
 	Control__Presence presence;

@@ -1,9 +1,9 @@
 /*
- * keys.c - connections end whose key has been revoked
+ * keys.c - end connections whose key has been revoked
  *
- * The file of keys is read anew for each handshake.  When it changes (stint
- * controller --revoke, or an editor), each open connection must have proved a
- * key that is still in it, or it is closed. */
+ * The file of keys is read anew for each handshake.  When it changes (stint controller
+ * --revoke, or an editor), each open connection whose key is no longer in it is closed.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -66,8 +66,8 @@ static int on_change(sd_event_source *src, const struct inotify_event *e,
 int front_keys_watch(struct ctl *ctl, struct error *err)
 {
 	/*
-	 * The pointer is needed to free it: otherwise it would keep the event
-	 * loop alive.
+	 * The pointer to the source is kept to free it: otherwise it would keep
+	 * the event loop alive.
 	 */
 	int r = sd_event_add_inotify(
 		ctl->event, &ctl->front->keys_watch, ctl->conf->state_dir,

@@ -21,15 +21,15 @@ enum {
 };
 
 /*
- * Is it still being moved? Not once it runs at the destination, even if the
- * source has not said so yet.
+ * Is the rank still being moved?  Not once it runs at the destination, even if the
+ * source has not reported yet.
  */
 static bool is_moving(const struct ctl_rank *r)
 {
 	return r->move && !r->move->landed;
 }
 
-/* What a rank looks like from outside. */
+/* The rank's state as users are shown it. */
 static int shown_state(const struct ctl_rank *r)
 {
 	if (r->move && ctl_move_undecided(r->move))
@@ -46,7 +46,7 @@ static bool is_silent(const struct ctl_host *h)
 	return h && !h->agent;
 }
 
-/* Seconds until its ranks are given up. */
+/* Seconds until the host's ranks are given up. */
 static int patience_left(const struct ctl_host *h)
 {
 	usec_t left = h->lost_since + h->ctl->conf->lost_after - ctl_now();
@@ -54,7 +54,9 @@ static int patience_left(const struct ctl_host *h)
 	return left > 0 ? (int)(left / USEC_PER_SEC) : 0;
 }
 
-/* What keeps a rank from running, if that is not its own program. */
+/*
+ * The reason why a rank does not run, if that is not its own program; fresh, or NULL.
+ */
 static char *rank_why(const struct ctl_rank *r)
 {
 	const struct ctl_move *m = r->move;
@@ -125,8 +127,9 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r, bool sent)
 }
 
 /*
- * Its arguments, or for others its program's name.  They may be megabytes, which
- * must not keep other jobs from being told: up to so many bytes, then "...".
+ * Add the job's arguments, or if the peer may not see those, the program's name.
+ * Arguments may be megabytes and must not crowd other jobs out: at most so many bytes,
+ * then "...".
  */
 static void put_arguments(const struct ctl_job *job, bool all, size_t most,
 			  Control__JobInfo *i)
@@ -197,7 +200,7 @@ static void job_info_free(Control__JobInfo *i)
 	free(i);
 }
 
-/* Where to begin to look for those that are asked for. */
+/* The first job that may be one of those asked for. */
 static struct ctl_job *first_listed(struct ctl *ctl, const Control__ListJobs *l)
 {
 	struct ctl_array *a = ctl_array_find(ctl, l->job);
@@ -222,13 +225,13 @@ static bool is_listed(const struct ctl_job *job, const Control__ListJobs *l)
 	return l->ended || job->state != STATE(DONE);
 }
 
-/* Jobs of an array follow each other. */
+/* Is the job behind all that are asked for?  Jobs of an array follow each other. */
 static bool is_beyond(const struct ctl_job *job, const Control__ListJobs *l)
 {
 	return l->job && job->id != l->job && job->spec->array != l->job;
 }
 
-/* So much of its arguments: all if it is the one that is asked for. */
+/* How many bytes of its arguments to show: all if the job is asked for alone. */
 static size_t arguments_of(const struct ctl_job *job,
 			   const Control__ListJobs *l)
 {
@@ -237,8 +240,8 @@ static size_t arguments_of(const struct ctl_job *job,
 }
 
 /*
- * As many jobs as one answer has room for, so that one user's many jobs do not
- * hide those of others.
+ * Put as many jobs into the answer as it has room for; the client asks again for the
+ * others.  So a user with many jobs does not hide those of other users.
  */
 static void put_jobs(struct ctl_peer *p, const Control__ListJobs *l,
 		     Control__Jobs *ret)

@@ -1,6 +1,4 @@
-/*
- * listen.c - where agents and clients connect, and how many may
- */
+/* listen.c - where agents and clients connect, and how many connections there may be */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,8 @@
 
 enum {
 	STRANGERS_MAX = 64,
-	OTHER_FDS = 24, /* of store, keys, event loop */
+	/* descriptors of the store, the keys and the event loop */
+	OTHER_FDS = 24,
 };
 
 #define HANDSHAKE_TIMEOUT (10 * USEC_PER_SEC)
@@ -43,9 +42,9 @@ static void commit_before_send(void *arg)
 }
 
 /*
- * As many as the hard limit of descriptors has room for. A quarter of them is
- * not for users, so that users keep no host and no administrator out; no single
- * user has more than half of the rest.
+ * Allow as many connections as the hard limit of descriptors has room for.  A quarter
+ * of them is not for users, so that users cannot keep hosts and administrators out; no
+ * single user gets more than half of the rest.
  */
 static void limit_conns(struct ctl *ctl)
 {

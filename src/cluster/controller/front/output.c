@@ -1,6 +1,4 @@
-/*
- * output.c - what jobs without a client have printed, for who asks
- */
+/* output.c - send what jobs without a client have printed to peers that ask */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 #include "core/pattern.h"
 #include "core/xalloc.h"
 
-enum { PAGE = 256 << 10 }; /* about so much in one answer */
+enum { PAGE = 256 << 10 }; /* bytes of one answer, about */
 
 struct pieces {
 	Control__KeptOutput *to;

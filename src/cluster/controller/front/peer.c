@@ -2,8 +2,8 @@
  * peer.c - agents and clients of the controller, and who may ask
  * what
  *
- * The table at the end of this file is the whole of what a peer can ask for,
- * with the roles that may.
+ * The table at the end of this file has all that a peer can ask for, and which roles
+ * may ask.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -195,7 +195,7 @@ static void on_get_output(struct ctl_peer *p, Control__Message *m)
 		ctl_output_read(p, m->id, job, m->get_output);
 }
 
-/* Nobody waits for it any more. */
+/* An answer for which no peer waits any more. */
 static void on_late_answer(struct ctl_peer *p, Control__Message *m)
 {
 }
@@ -264,7 +264,10 @@ static int answer_hello(struct ctl_peer *p, Control__Message *m,
 	return r;
 }
 
-/* An agent's answer, to whoever waits for it; false if nobody does. */
+/*
+ * Hand an agent's answer on to the peer that waits for it; false if it is not an
+ * answer.
+ */
 static bool take_answer(struct ctl_peer *p, Control__Message *m)
 {
 	struct klink *start;
@@ -304,12 +307,12 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 /* ---- connections ---- */
 
 /*
- * So many connections above the limit may stay until they have heard that
- * they are refused.
+ * So many connections beyond the limit stay open until the peer has read that it is
+ * refused.
  */
 enum { REFUSED_MAX = 8 };
 
-/* How many connections users have; with a name, that user alone. */
+/* How many connections users have; with a name, how many that user has. */
 static unsigned count_users(const struct ctl *ctl, const char *name)
 {
 	const struct ctl_peer *p;
@@ -320,7 +323,10 @@ static unsigned count_users(const struct ctl *ctl, const char *name)
 	return n;
 }
 
-/* One user's flood keeps nobody else out. */
+/*
+ * Refuse a user's connection beyond the limits, so that one user's flood keeps no other
+ * peer out.
+ */
 static void limit_user(struct ctl_peer *p)
 {
 	const struct ctl *ctl = p->ctl;
@@ -334,7 +340,7 @@ static void limit_user(struct ctl_peer *p)
 		conn_fail(p->conn, -EUSERS, "users have too many connections");
 }
 
-/* Its HELLO is answered with the reason, and it goes. */
+/* Answer the HELLO with the reason, and close the connection. */
 static void refuse_user(struct ctl_peer *p, const Control__Message *m)
 {
 	ctl_send_failed(p, m->id, -EUSERS,

@@ -1,6 +1,4 @@
-/*
- * priv.h - who is connected: what only this part looks into
- */
+/* priv.h - the connections: private to this sub-room */
 #ifndef CLUSTER_CONTROLLER_FRONT_PRIV_H
 #define CLUSTER_CONTROLLER_FRONT_PRIV_H
 
@@ -9,9 +7,9 @@
 struct ctl_front {
 	struct conn_server **servers;
 	size_t nr_servers;
-	unsigned conns_max; /* connections at each of them */
-	unsigned users_max; /* of these, those of users; */
-	unsigned user_max;  /* and of one user */
+	unsigned conns_max; /* most connections at each listening socket */
+	unsigned users_max; /* most of these for users, */
+	unsigned user_max;  /* and for one user */
 	LIST_HEAD(, ctl_peer) peers;
 	sd_event_source *keys_watch;
 };
@@ -24,13 +22,13 @@ extern const struct conn_ops front_peer_ops;
 
 /* The job of a request, or NULL after telling the peer why not. */
 struct ctl_job *front_job_for(struct ctl_peer *p, uint64_t re, uint64_t id);
-/* 0, or why not. */
+/* 0, or a negative errno and the reason. */
 typedef int (*front_job_fn)(struct ctl_peer *p, struct ctl_job *job,
 			    const void *arg, struct error *err);
 /*
- * Have fn() do something to that job or, if it is the number of an array, to all
- * of its jobs that are there, or those of these tasks; and answer: OK if it was
- * done to one of them at least, else why it was not done to the first.
+ * Call fn() for that job or, if id is the number of an array, for all jobs of the array
+ * or those of the given tasks.  Then answer: OK if fn() succeeded for at least one,
+ * else the error of the first.
  */
 void front_each_job(struct ctl_peer *p, uint64_t re, uint64_t id,
 		    Control__TaskRange **range, size_t n, front_job_fn fn,
@@ -38,7 +36,7 @@ void front_each_job(struct ctl_peer *p, uint64_t re, uint64_t id,
 
 /* ---- keys.c */
 
-/* End connections whose keys are revoked, from now on. */
+/* From now on end connections whose keys are revoked. */
 int front_keys_watch(struct ctl *ctl, struct error *err) must_check;
 /*
  * Check a new connection: its key may have been revoked during the handshake.
@@ -47,7 +45,7 @@ void front_keys_check(struct ctl_peer *p);
 
 /* ---- why.c */
 
-/* Answer with what was planned for a job, even one that is over and deleted. */
+/* Answer with what was planned for a job, even if that is over and forgotten. */
 void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t job);
 
 /* ---- output.c */

@@ -57,7 +57,7 @@ static void planned_clear(struct planned *l)
 	free(l->list);
 }
 
-/* The policy's reason, and why the job waits again, if it does. */
+/* Add the policy's reason, and if the job waits once more, why. */
 static void explain(struct ctl_peer *p, struct ctl_job *job, char *now,
 		    size_t n, FILE *numbers)
 {
@@ -69,7 +69,7 @@ static void explain(struct ctl_peer *p, struct ctl_job *job, char *now,
 		snprintf(now + used, n - used, "; %s", job->why);
 }
 
-/* Ranks that run where none should: who wants it so, and why. */
+/* For ranks on hosts that are drained: who has drained these, and why. */
 static void explain_drained(const struct ctl_job *job,
 			    char ret[HOST_DRAIN_TEXT])
 {

@@ -8,7 +8,7 @@
 
 /* ---- keeper.c */
 
-void klink_gone(struct klink *k); /* frees it */
+void klink_gone(struct klink *k); /* the keeper is gone; frees k */
 void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		  const ProtobufCBinaryData *data);
 void klink_start_failed(struct klink *k, const Control__Failed *f);

@@ -1,9 +1,9 @@
 /*
  * keeper.c - the controller's side of cluster/conn/keeper.proto
  *
- * A request's id is its body case, so that an answer says by itself what
- * it answers; no two of a kind are ever outstanding with different meanings,
- * but signals, whose running number is added above it.
+ * A request's id is its body case, so an answer says by itself what it answers.  No two
+ * requests of one kind are under way with different meanings, except signals: their
+ * running number is part of the id.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,17 +34,15 @@ void klink_gone(struct klink *k)
 
 	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
 		  k->job_id, k->rank, k->epoch);
-	/*
-	 * The keeper is dead; what its commit record says is asked for
-	 * elsewhere.
-	 */
+	/* The keeper is dead; its commit record is asked for by ctl_look(). */
 	k->gone = true;
 	if (m && ctl_move_keeper_gone(m, k))
 		current = false;
 	klink_hand_over(k);
 	klink_free(k);
 	if (r)
-		ctl_kept_tell(r->job); /* no more output, perhaps */
+		/* that may have been the last of the output */
+		ctl_kept_tell(r->job);
 	if (current && ctl_rank_active(r))
 		ctl_rank_keeper_died(r);
 }
@@ -55,10 +53,7 @@ void klink_start_failed(struct klink *k, const Control__Failed *f)
 	struct ctl_move *m = ctl_move_of(k);
 	struct ctl_host *h = k->host;
 
-	/*
-	 * A keeper to which the program was sent had been started, so this host
-	 * lies.
-	 */
+	/* A keeper that was sent the program had been started, so this host lies. */
 	if (!m && r && klink_is_current(k) &&
 	    (f->code == -EAGAIN || f->code == -EBUSY) && !k->start_sent &&
 	    ctl_rank_may_begin(r)) {
@@ -114,8 +109,8 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 	if (r && s->pid)
 		ctl_rank_has_pid(r, s->pid);
 	/*
-	 * Not if this event ends the rank's move and so a newer signal has
-	 * been sent.
+	 * Not if this event has ended the rank's move, so that a newer signal
+	 * was sent.
 	 */
 	if (r && klink_is_current(k) && r->signals.number == signals)
 		ctl_signals_known(r, s->signals);
@@ -155,8 +150,8 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 	if (r->epoch != k->epoch && !(m && ctl_move_at_dest(m, k)))
 		return;
 	/*
-	 * A source tells how a move went before it tells the rank's end, so
-	 * here no move was under way for it.
+	 * A source reports how a move went before it reports the rank's end; so
+	 * the source had no move under way.
 	 */
 	if (m && !m->committed && !ctl_move_at_dest(m, k))
 		ctl_move_failed(m, "the rank has ended");
@@ -189,15 +184,15 @@ static void on_started(struct klink *k, const Keeper__Started *s)
 }
 
 /*
- * May this keeper speak for the rank? It has it, or is about to; what
- * another keeper says of it is out of date.
+ * May this keeper speak for the rank?  Only if it has the rank, or is about to get it;
+ * what others say of the rank is out of date.
  */
 static bool speaks_for_rank(const struct klink *k, const struct ctl_move *m)
 {
 	return klink_is_current(k) || (m && ctl_move_at_dest(m, k));
 }
 
-/* What only who has the rank, or will have it, may say. */
+/* Is it an event that only a keeper that has the rank, or will have it, may send? */
 static bool is_of_rank(const Keeper__Event *e)
 {
 	return e->body_case == TELL(STARTED) ||
@@ -253,11 +248,14 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 			ctl_move_hello(m, k, e->status);
 		break;
 	default:
-		break; /* output, and what later versions add */
+		break; /* output, and events of later versions */
 	}
 }
 
-/* A keeper that we did not start, or that an earlier controller did. */
+/*
+ * Add a keeper that reports but was not started by this controller: an earlier one may
+ * have started it.
+ */
 static struct klink *klink_found(struct ctl_host *h, uint64_t job,
 				 uint32_t rank, uint64_t epoch)
 {
@@ -294,7 +292,7 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		goto out;
 	else if (k->job)
 		klink_event(k, e);
-	/* Only now is the event dealt with. */
+	/* The event is dealt with now, not before. */
 	if (k->out.nr)
 		klink_flush(k);
 out:

@@ -1,6 +1,4 @@
-/*
- * room.c - an agent's connection is not full any more
- */
+/* room.c - send what had to wait while an agent's connection was full */
 #include <stdarg.h>
 #include <time.h>
 
@@ -10,7 +8,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
 
-/* Send what had to wait, as far as there is room. */
+/* Send what a keeper is still to be sent, as far as there is room. */
 static void send_late(struct klink *k)
 {
 	if (!k->job || !k->heard || klink_is_doomed(k))

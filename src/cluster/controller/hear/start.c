@@ -1,10 +1,10 @@
 /*
- * start.c - START, the largest of what keepers are told, and agents
- * whose connection is full
+ * start.c - send START, the largest message to keepers, in pieces as the agent's
+ * connection has room
  *
- * A connection whose queue overflows ends, and a host's agent has one for the
- * ranks of all users.  So what one user can make us say without end waits until
- * there is room.
+ * A connection whose queue overflows is closed, and a host's agent has one connection
+ * for the ranks of all users.  So messages of which one user can cause any number wait
+ * until there is room.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,13 +24,13 @@
 #include "core/xalloc.h"
 
 /*
- * Bytes of arguments in one START, unless it has only one (ARGUMENT_MAX). With
- * the rest of the message that is less than the 192 KiB that agents and keepers
- * take: they drop a longer one, and the rank would never start.
+ * Bytes of arguments in one START, unless it has a single argument (ARGUMENT_MAX). With
+ * the rest of the message that is less than 192 KiB: agents and keepers drop longer
+ * messages, and the rank would never start.
  */
 enum { PIECE = 96 << 10 };
 
-/* As many of list[*at...] as fit beside `bytes` into one packet. */
+/* Count how many of list[*at...] fit into one packet that has `bytes` already. */
 static size_t take_some(char **list, size_t n, size_t *at, size_t *bytes,
 			char ***ret)
 {
@@ -65,7 +65,7 @@ struct extras {
 	Keeper__ResourceLimit *limits, **list;
 };
 
-/* Where a stream goes, if its user has said so. */
+/* The file that a stream goes to, if the user has named one. */
 static int put_file(const struct klink *k, const char *pattern,
 		    Keeper__OutputFile *file, Keeper__OutputFile **ret,
 		    struct error *err)
@@ -125,7 +125,7 @@ static void extras_clear(struct extras *x)
 	free(x->list);
 }
 
-/* Arguments and environment may be more than one message holds. */
+/* Arguments and environment may be larger than one message may be. */
 static void send_in_parts(struct klink *k, const Control__Submit *s,
 			  Keeper__Start *start)
 {

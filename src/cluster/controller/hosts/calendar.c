@@ -1,4 +1,7 @@
-/* calendar.c - lines of a calendar, and what they come to; see calendar.h */
+/*
+ * calendar.c - read the lines of a calendar, and compute times from them; see
+ * calendar.h
+ */
 #include "cluster/controller/hosts/calendar.h"
 
 #include <errno.h>
@@ -17,10 +20,12 @@
 enum { DAYS_AHEAD = 14, REASON_MAX = 200, FILE_MAX = 1 << 20 };
 
 struct calendar_line {
-	uint8_t days;	      /* a bit each, Sunday first; or */
-	int year, month, day; /* ... this one: days is 0 */
-	int from, to;	      /* minutes; to may be on the next day */
-	char *hosts;	      /* with commas; "*": all */
+	/* a bit for each day of the week, Sunday first; or */
+	uint8_t days;
+	int year, month, day; /* ... a single day: days is 0 */
+	/* in minutes of the day; `to` may be on the next day */
+	int from, to;
+	char *hosts; /* names with commas; "*": all hosts */
 	char *reason;
 };
 
@@ -183,7 +188,9 @@ void calendar_clear(struct calendar *c)
 
 /* ---- when ---- */
 
-/* That minute of a local day; mktime() knows of days that have 23 or 25 hours. */
+/*
+ * The time of that minute of a local day; mktime() knows of days with 23 or 25 hours.
+ */
 static usec_t minute_of(const struct tm *day, int minute)
 {
 	struct tm tm = { .tm_year = day->tm_year,
@@ -233,7 +240,7 @@ bool calendar_next(const struct calendar *c, const char *host, usec_t now,
 	struct tm today;
 
 	localtime_r(&t, &today);
-	/* One that began yesterday may last. */
+	/* From yesterday on: what began then may not be over yet. */
 	for (int d = -1; d <= DAYS_AHEAD; d++) {
 		struct tm day = today;
 

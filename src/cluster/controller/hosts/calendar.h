@@ -1,5 +1,5 @@
 /*
- * calendar.h - when hosts are not to be had: a calendar of maintenance
+ * calendar.h - when hosts are closed for maintenance: a calendar
  *
  * A file of lines, the first words of which say when and which hosts, and the rest
  * why; "#" begins a comment:
@@ -8,8 +8,8 @@
  *	mon-fri 23:30-0:30 * backup
  *	2026-12-24 8:00-20:00 h3 the disk is replaced
  *
- * Times are those of the controller's local clock; one that ends before it begins
- * ends on the next day.
+ * Times are those of the controller's local clock; if an end is before its beginning,
+ * it is on the next day.
  */
 #ifndef CLUSTER_CONTROLLER_HOSTS_CALENDAR_H
 #define CLUSTER_CONTROLLER_HOSTS_CALENDAR_H
@@ -21,10 +21,10 @@
 #include "core/error.h"
 #include "core/units.h"
 
-/* A time at which a host is not to be had, since 1970. */
+/* A time during which a host is closed; instants since 1970. */
 struct closure {
 	usec_t from, to;
-	const char *reason; /* the calendar's; "" if none is given */
+	const char *reason; /* as the calendar gives it; "" if it gives none */
 };
 
 struct calendar {
@@ -33,8 +33,8 @@ struct calendar {
 };
 
 /*
- * All of text, which is changed.  -EINVAL, with the line's number behind name, and
- * nothing in *ret; else calendar_clear() frees it.
+ * Read all of text, which is modified.  -EINVAL, with an error that begins with name
+ * and the line's number, and *ret untouched; else calendar_clear() frees *ret.
  */
 int calendar_parse(char *text, const char *name, struct calendar *ret,
 		   struct error *err) must_check;
@@ -42,7 +42,9 @@ int calendar_read(const char *path, struct calendar *ret,
 		  struct error *err) must_check;
 void calendar_clear(struct calendar *c);
 
-/* The first of that host that is not over; false: none within a fortnight. */
+/*
+ * The host's first closure that is not over; false: there is none within a fortnight.
+ */
 bool calendar_next(const struct calendar *c, const char *host, usec_t now,
 		   struct closure *ret);
 

@@ -1,8 +1,9 @@
 /*
- * closing.c - hosts are drained in time for what the calendar says
+ * closing.c - drain hosts in time for the closures of the calendar
  *
- * A host that somebody drains is left as it is.  When a time is over, what the calendar
- * has drained is open again, also if the controller was not there at that instant.
+ * A host that an administrator has drained is left as it is.  When a closure is over,
+ * the hosts that the calendar has drained are opened again, also if the controller did
+ * not run at that instant.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,12 @@
 
 #define WHO	   "calendar"
 #define LOOK_AGAIN (20 * USEC_PER_SEC)
-/* So long before, a host is drained. */
+/* How long before a closure a host is drained. */
 #define LEAD	   (15 * 60 * USEC_PER_SEC)
 
 struct ctl_closings {
 	struct calendar calendar;
-	struct timespec changed; /* the file, as it was read */
+	struct timespec changed; /* the time of the file that was read */
 	sd_event_source *timer;
 };
 
@@ -66,7 +67,7 @@ static void look_at_host(struct ctl_host *h, usec_t now)
 	}
 }
 
-/* A file that is wrong now changes nothing. */
+/* Read the file again if it has changed; if it has an error now, nothing changes. */
 static void read_again(struct ctl *ctl)
 {
 	struct ctl_closings *c = ctl->closings;

@@ -1,6 +1,4 @@
-/*
- * drain.c - hosts that are to be left: who said so, why, and by when
- */
+/* drain.c - requests to drain hosts: by whom, why, and until when they must be empty */
 #include <errno.h>
 #include <string.h>
 

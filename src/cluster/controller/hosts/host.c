@@ -1,9 +1,9 @@
 /*
  * host.c - hosts: their agents, and what they report
  *
- * A host whose agent does not answer keeps its ranks (the keepers outlive the
- * agent) until lost_after; then they are given up.  One that comes back with
- * another boot id has lost them for certain.
+ * A host whose agent does not answer keeps its ranks (the keepers outlive the agent)
+ * for lost_after; then they are given up.  A host that comes back with another boot id
+ * has lost them for certain.
  */
 #include <errno.h>
 #include <limits.h>
@@ -30,14 +30,14 @@
 #include "model/record.h"
 #include "net/net.h"
 
-/* The most that a host's figures may be. */
+/* The largest values that a host may report. */
 #define LOAD_MAX   1e6
 #define FAULTS_MAX 1e9
 #define CPU_MAX	   (1ull << 60)	     /* microseconds */
 #define SENT_MAX   (1ull << 50)	     /* from one report to the next */
 #define LINK_MAX   1000000000000000u /* bits a second */
-#define SCORE_MAX  1e9		     /* as an agent's setting */
-#define SINCE	   USEC_PER_SEC	     /* nearer instants are the same */
+#define SCORE_MAX  1e9		     /* as for the agent's setting */
+#define SINCE	   USEC_PER_SEC	     /* closer instants count as the same */
 
 static struct ctl_host *host_get(struct ctl *ctl, const char *name)
 {
@@ -56,7 +56,10 @@ static struct ctl_move *first_due(const struct ctl *ctl)
 	return NULL;
 }
 
-/* One may end others as well: those of a job that begins anew. */
+/*
+ * Call fn() for each move from the host.  A call may end other moves as well: those of
+ * a job that begins anew.
+ */
 static void each_move_from(struct ctl_host *h, void (*fn)(struct ctl_move *m))
 {
 	struct ctl_move *m;
@@ -88,7 +91,7 @@ static int on_lost(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The host is not there: give its ranks up unless it comes back in time. */
+/* The host's agent is gone: give its ranks up unless it comes back in time. */
 static void wait_for_return(struct ctl_host *h)
 {
 	h->lost_since = ctl_now();
@@ -127,8 +130,8 @@ void ctl_hosts_load(struct ctl *ctl)
 	if (keys_each(ctl->keys_path, load_key, ctl, &err) < 0)
 		log_warnx("error=\"%s\"", err.text);
 	/*
-	 * No host has come back yet; do not wait for ever for one that never
-	 * does.
+	 * After a restart no host has come back yet; do not wait for ever for
+	 * one that never does.
 	 */
 	for (size_t i = 0; i < ctl->hosts.nr; i++) {
 		wait_for_return(ctl->hosts.at[i]);
@@ -155,7 +158,7 @@ struct keeper_name {
 	uint64_t job, rank, epoch;
 };
 
-/* The keepers that an agent names, sorted: looked up for each that we know. */
+/* The keepers that an agent names, sorted, so that each known one can be looked up. */
 struct named {
 	size_t nr;
 	struct keeper_name *name;
@@ -192,7 +195,7 @@ static bool is_named(const struct named *n, uint64_t job, uint32_t rank,
 	return bsearch(&key, n->name, n->nr, sizeof(*n->name), compare_names);
 }
 
-/* Keepers that we know and the agent does not find have ended. */
+/* Keepers that the controller knows and the agent does not name have ended. */
 static void drop_missing_keepers(struct ctl_host *h, const struct named *named)
 {
 	uint64_t last = h->ctl->last_request;
@@ -200,19 +203,19 @@ static void drop_missing_keepers(struct ctl_host *h, const struct named *named)
 
 	for (k = TAILQ_FIRST(&h->klinks); k; k = next) {
 		next = TAILQ_NEXT(k, link);
-		/* Not the keepers of ranks that are started again by this. */
+		/* Not the keepers of ranks that this starts again. */
 		if (k->number > last)
 			continue;
 		k->heard = false;
 		if (is_named(named, k->job_id, k->rank, k->epoch))
 			continue;
 		klink_gone(k);
-		/* Dropping one may have ended others, too. */
+		/* Dropping one may have ended others as well. */
 		next = TAILQ_FIRST(&h->klinks);
 	}
 }
 
-/* Ranks that should be at the host and have no keeper at all there. */
+/* Deal with ranks that should be at the host but have no keeper there at all. */
 static void drop_missing_ranks(struct ctl_host *h, const struct named *named)
 {
 	struct ctl_job *job;
@@ -252,16 +255,16 @@ static void agent_replaces(struct ctl_host *h)
 	free(old);
 }
 
-/* A value that is no valid load counts as the most: the host is occupied. */
+/* An invalid load counts as the highest: the host is occupied. */
 static double number_or_most(double x, double most)
 {
 	return x >= 0 && x <= most ? x : most;
 }
 
 /*
- * Agents send how long ago it was, so the instant comes out a little different
- * each time. Where nothing else has changed the old one stays, and the policy
- * is told of no change.
+ * Agents send how long ago something was, so the computed instant is slightly different
+ * each time.  If nothing else has changed, the old instant stays, and the policy is
+ * told of no change.
  */
 static void take_presence(struct ctl_host *h, const Control__Presence *m)
 {
@@ -292,8 +295,8 @@ static void take_sent(struct ctl_rank *r, const Control__Sent *s)
 }
 
 /*
- * A host speaks for the ranks that it has; while a rank is being moved, its
- * source does.
+ * Take what a host reports of a rank.  It is believed for its own ranks; while a rank
+ * is being moved, its source is believed.
  */
 static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 {
@@ -313,7 +316,7 @@ static void take_guest(struct ctl_host *h, const Control__GuestReport *g)
 		take_sent(r, g->sent[i]);
 }
 
-/* Once for each job, provided that the report names its ranks one after the other. */
+/* Once for each job, if the report names its ranks one after the other. */
 static void tell_jobs(struct ctl_host *h, const Control__HostReport *r)
 {
 	for (size_t i = 0; i < r->n_guests; i++) {
@@ -347,7 +350,7 @@ static void take_report(struct ctl_host *h, const Control__HostReport *r)
 	tell_jobs(h, r);
 }
 
-/* An agent may describe its host, but only in valid words. */
+/* Check how an agent describes its host. */
 static int check_info(const Control__AgentInfo *info, struct error *err)
 {
 	const char *net = info->net;
@@ -368,7 +371,9 @@ static int check_info(const Control__AgentInfo *info, struct error *err)
 	return 0;
 }
 
-/* Bridged capsules are on the hosts' own network, so must be their addresses.
+/*
+ * Bridged capsules are on the hosts' own network, so their addresses must belong to
+ * that network.
  */
 static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
 			 struct in_addr address, struct error *err)
@@ -389,7 +394,7 @@ static int check_bridged(const struct ctl *ctl, const Control__AgentInfo *info,
 	return 0;
 }
 
-/* From here on the peer counts as the host, so nothing of it may fail. */
+/* From here on the peer counts as the host, so nothing of this may fail. */
 static void agent_comes(struct ctl_host *h, struct ctl_peer *p)
 {
 	agent_replaces(h);
@@ -454,8 +459,9 @@ void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info)
 }
 
 /*
- * Records that were not removed when their moves ended, as the agent was away.
- * Whoever moves still needs them, and removes them in the end.
+ * Have commit records removed that were not removed when their moves ended, because the
+ * agent was away.  Those of moves under way are still needed, and removed when these
+ * end.
  */
 static void forget_records(struct ctl_host *h, const Control__HostReport *r)
 {
@@ -485,7 +491,7 @@ void ctl_host_gone(struct ctl_host *h)
 	ctl_asked_gone(h);
 	TAILQ_FOREACH (k, &h->klinks, link)
 		k->heard = false;
-	/* Reports of moves that it has not sent may never come. */
+	/* A report of a move that it has not sent by now may never come. */
 	each_move_from(h, ctl_move_check);
 	log_info("host=%s agent=down", h->name);
 	wait_for_return(h);

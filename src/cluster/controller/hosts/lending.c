@@ -1,8 +1,8 @@
 /*
  * lending.c - what a host lends, as its agent says (model/contract.h)
  *
- * The agent keeps the owner's terms; here they become what the policy sees, and
- * what people are shown.  Nonsense counts as occupied.
+ * The agent enforces the owner's terms; this file turns its report into what the policy
+ * sees and what users are shown.  Values that make no sense count as an occupied host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void take_returns(struct ctl_lending *l, const Control__Lending *m)
 	}
 }
 
-/* Changes go to the log: an administrator looks there first. */
+/* Log changes, because an administrator looks there first. */
 static void log_changes(const struct ctl_host *h, enum closed was,
 			bool was_giving)
 {
@@ -58,7 +58,7 @@ static void log_changes(const struct ctl_host *h, enum closed was,
 			 (double)last->took / (double)USEC_PER_SEC);
 }
 
-/* The user database is asked only where they have changed. */
+/* Take the list of owners; the user database is asked only if it has changed. */
 static void take_owners(struct ctl_owners *o, const char *text)
 {
 	char *copy, *rest, *name;
@@ -109,8 +109,8 @@ void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 	l->returns = m->returns;
 	l->giving = m->giving;
 	/*
-	 * This counts guests, too, that are no longer ours and have not ended
-	 * yet.
+	 * l->guests also counts guests that no job has any more but that have
+	 * not ended yet.
 	 */
 	if (!l->is.closed && l->guests >= l->guests_most)
 		l->is.closed = CLOSED_FULL;

@@ -1,20 +1,20 @@
 /*
- * cause.c - which of several ends a job failed of
+ * cause.c - which rank's end is the cause of a job's failure
  *
- * A rank whose peer has gone often hears of that before we do (a connection
- * breaks at once, an end is told after all output), and its MPI library aborts:
- * through PMI with a code of its own, or by SIGABRT.  Such an end ends the job,
- * but what the job ended with is decided by the rank that failed first.  All of
- * them are heard before the job is over, which needs the end of every rank, or
- * its host given up; so until then the cause may become another one.
+ * A rank often notices the end of another rank before the controller does, because
+ * connections break at once while an end is reported after all output.  Its MPI library
+ * then aborts, through PMI with a code of its own, or by SIGABRT. Such an end ends the
+ * job, but the job's exit code is that of the rank that failed first.  A job is over
+ * only when every rank has ended or its host is given up, so all ends are known by
+ * then; until then the recorded cause may change.
  */
 #include "cluster/controller/job/job.h"
 
 /*
- * Clocks of two hosts are compared only to within the time that messages take,
- * and a rank's end is noticed only when its capsule's init gets a processor. So
- * the order of two ends that are closer than this is not certain; of these,
- * SIGABRT is taken for a consequence of the other.
+ * The clocks of two hosts can be compared only up to the time that messages take, and a
+ * rank's end is noticed only when its capsule's init gets a processor.  So the order of
+ * two ends that are closer than this is uncertain; then SIGABRT is taken for a
+ * consequence of the other end.
  */
 #define CAUSE_APART USEC_PER_SEC
 

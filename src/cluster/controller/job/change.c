@@ -1,8 +1,8 @@
 /*
- * change.c - what users do with jobs that are there: hold them and let them go,
- * begin them anew, change what was asked for; wait for them
+ * change.c - what users can do to a job they have submitted: hold and release it,
+ * requeue it, change what it asks for, wait for it
  *
- * A job that is held is none of the policy's (ctl_sched_leave()).
+ * The policy does not know of a job that is held (ctl_sched_leave()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static int requeue(struct ctl_job *job, const char *who, struct error *err)
 	return r;
 }
 
-/* The policy counts on it, so it is to think again. */
+/* The policy has planned with the old estimate, so it is asked for a new plan. */
 static int set_estimate(struct ctl_job *job, uint64_t usec, struct error *err)
 {
 	int r = usec ? must_wait(job, err) : 0;

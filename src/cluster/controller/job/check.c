@@ -1,10 +1,9 @@
 /*
- * check.c - what is asked for with a job: does it make sense, and is it bounded?
+ * check.c - check that what a submit asks for is valid and bounded
  *
- * What is kept of a message is many times its bytes where these are short texts
- * by the hundred thousand, and a START that is too large for its connection
- * would end that of all ranks at a host.  So nothing is taken that no host's
- * kernel would.
+ * A message with hundreds of thousands of short texts takes many times its size in
+ * memory, and a START that is too large for a connection would end that connection for
+ * all ranks of a host.  So whatever no host's kernel would take is refused.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +17,7 @@
 #include "core/pattern.h"
 #include "model/record.h"
 
-/* What it is given, and where: as execve(2) has it. */
+/* Arguments, environment and directory, with the limits of execve(2). */
 static int check_program(const Control__Submit *s, struct error *err)
 {
 	struct arguments sum = { .bytes = 0 };
@@ -39,7 +38,7 @@ static int check_program(const Control__Submit *s, struct error *err)
 	return r;
 }
 
-/* Of the program's process: where it prints, what it may take. */
+/* The files that it prints into, its resource limits and its time limit. */
 static int check_files(const Control__Submit *s, struct error *err)
 {
 	int r = *s->output ? pattern_check(s->output, err) : 0;
@@ -63,7 +62,7 @@ static int check_files(const Control__Submit *s, struct error *err)
 	return r;
 }
 
-/* Tasks of an array, if it is one. */
+/* The tasks, if it is an array. */
 static int check_tasks(const Control__Submit *s, struct error *err)
 {
 	if (!s->n_tasks)

@@ -40,9 +40,7 @@ void ctl_job_detach_later(struct ctl_job *job)
 			   job->ctl->conf->client_grace, on_client_grace, job);
 }
 
-/*
- * Another client takes the job over: the old one is told and gets nothing more.
- */
+/* Another client takes the job over: the old one is told so and gets nothing more. */
 static void replace_client(struct ctl_job *job)
 {
 	struct ctl_peer *old = job->client;
@@ -85,10 +83,7 @@ void ctl_job_detach(struct ctl_peer *p)
 
 	p->job = NULL;
 	job->client = NULL;
-	/*
-	 * Output that the client has not acknowledged comes again from the
-	 * keepers.
-	 */
+	/* Output that the old client has not acknowledged is sent again. */
 	each_klink(job, klink_again);
 	job->in_flight = 0;
 	ctl_job_detach_later(job);

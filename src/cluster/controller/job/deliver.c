@@ -1,6 +1,4 @@
-/*
- * deliver.c - signals of a rank: those that wait, and the one that is under way
- */
+/* deliver.c - deliver a rank's signals: those that wait, and the one under way */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -93,8 +91,8 @@ void ctl_signal_taken(struct klink *k, uint64_t number)
 }
 
 /*
- * The signal arrived while the rank changed hosts: send it again where the
- * rank then is.
+ * The signal came while the rank changed hosts: send it again to where the rank is
+ * then.
  */
 void ctl_signal_failed(struct klink *k, uint64_t number,
 		       const Keeper__Failed *f)

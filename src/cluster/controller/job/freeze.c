@@ -1,8 +1,8 @@
 /*
  * freeze.c - ranks that stand still
  *
- * A rank's keeper freezes it (SUSPEND); the view says so from the request on,
- * and what the keeper says it is counts.  A move lets it run: it lands running.
+ * A rank's keeper freezes it on request (SUSPEND). The view has it frozen from the
+ * request on, until the keeper says otherwise.  A moved rank runs when it lands.
  */
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"

@@ -3,9 +3,9 @@
  *
  *	WAITING -> STARTING -> RUNNING -> ENDING -> DONE
  *
- * ENDING: a rank has ended, or somebody wants the job to end.  The first rank
- * that fails decides the job's exit code, and the others are killed, as
- * mpirun does.  DONE when every rank is.
+ * ENDING: a rank has ended, or a user wants the job to end.  The first rank that fails
+ * decides the job's exit code, and the others are killed, as by mpirun.  The job is
+ * DONE when every rank is.
  */
 #include <errno.h>
 #include <signal.h>
@@ -39,11 +39,12 @@ static void job_done(struct ctl_job *job)
 		 ctl_log_text(job->ctl, job->why));
 	ctl_sched_end(job);
 	if (job->array)
-		ctl_sched_soon(job->ctl); /* the turn is another's */
+		/* the next job of its array may start */
+		ctl_sched_soon(job->ctl);
 	ctl_job_tell(job);
 }
 
-/* Was a rank lost, or did one end with an error? */
+/* Was a rank lost, or did one end with an error, so that the others were killed? */
 static bool was_killed(const struct ctl_job *job)
 {
 	for (uint32_t i = 0; i < job->nr; i++)
@@ -73,7 +74,7 @@ static void begin_anew(struct ctl_job *job)
 		 (unsigned long long)job->id, job->spec->requeues,
 		 ctl_log_text(job->ctl, job->why));
 	if (job->spec->n_hosts)
-		ctl_sched_leave(job); /* until they are there */
+		ctl_sched_leave(job); /* until the hosts that it names are up */
 	else
 		ctl_sched_requeue(job);
 	ctl_job_tell(job);
@@ -113,7 +114,7 @@ static void kill_ranks(struct ctl_job *job)
 			rank_done(r, job->exit ? job->exit : 128 + SIGKILL);
 		if (k)
 			klink_kill(k);
-		/* A copy that is landing must not outlive it. */
+		/* A copy that is landing must not outlive the job. */
 		k = r->move ? ctl_move_dest(r->move) : NULL;
 		if (k)
 			klink_kill(k);
@@ -127,7 +128,7 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 	struct error err, why;
 	va_list ap;
 
-	/* What happens to ranks while they are being killed is not a cause. */
+	/* Ends of ranks that are being killed are not the cause of anything. */
 	if (job->state == STATE(DONE) || job->spec->requeuing)
 		return;
 	if (!job->exit) {
@@ -135,8 +136,8 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
 		vsnprintf(err.text, sizeof(err.text), fmt, ap);
 		va_end(ap);
 		/*
-		 * Some of the text may be the program's: drop what a
-		 * terminal would obey.
+		 * Some of the text may come from the program: remove terminal
+		 * control sequences.
 		 */
 		error_set(&why, 0, "%s", err.text);
 		ctl_job_set_why(job, why.text);
@@ -175,8 +176,8 @@ void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 					   : ENDED(EXIT_CODE),
 				   "");
 	if (job->spec->requeuing)
-		met[0] = 0; /* this life of it does not count */
-	else if (code && job->spec->stopping) /* as it was told to */
+		met[0] = 0; /* the job is requeued: this run does not count */
+	else if (code && job->spec->stopping) /* the job was told to end */
 		ctl_job_fail(job, r->rank, code, "%s", job->why);
 	else if (over)
 		ctl_job_fail(job, r->rank, code, "rank %u %s", r->rank, met);
@@ -194,8 +195,8 @@ void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 }
 
 /*
- * How often a job begins anew after losing a rank: the job itself may be
- * what kills its hosts.
+ * How often a job is requeued after losing a rank: the job itself may be what kills its
+ * hosts.
  */
 enum { LOSSES_MAX = 16 };
 
@@ -267,7 +268,7 @@ static int on_kill_grace(sd_event_source *src, uint64_t usec, void *arg)
 	job->killer = sd_event_source_disable_unref(job->killer);
 	if (!job->spec->stopping)
 		return 0;
-	/* Also of ranks whose keepers are not heard just now. */
+	/* This also kills ranks whose keepers do not answer just now. */
 	ctl_job_fail(job, -1, 128 + SIGKILL, "%s", job->why);
 	return 0;
 }

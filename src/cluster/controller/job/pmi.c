@@ -1,8 +1,8 @@
 /*
- * pmi.c - barriers of a job's ranks, see pmi/gather.h, and aborts
+ * pmi.c - PMI barriers of a job's ranks (pmi/gather.h), and aborts
  *
- * The union of the last complete barrier is in the store before anybody hears
- * of it, so that a rank whose release got lost can ask a restarted controller.
+ * The union of the last complete barrier is stored before any rank is told of it, so
+ * that a rank whose release got lost can ask a restarted controller.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -111,11 +111,11 @@ void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
 	struct ctl_job *job = k->job;
 
 	job->ranks[k->rank].aborted = true;
-	/* Such codes are errors of MPI's own, no program's. */
+	/* Such codes are the MPI library's own errors, not a program's. */
 	ctl_job_cause(job, a->code > 255 ? CAUSE_ECHO : CAUSE_OWN,
 		      skew_ours(&k->host->skew, (usec_t)a->at_usec));
 	ctl_job_set_reason(job, ENDED(EXIT_CODE), "");
-	/* Whoever calls MPI_Abort(0) still did not finish. */
+	/* A program that calls MPI_Abort(0) has not finished, either. */
 	ctl_job_fail(job, k->rank, a->code & 255 ? a->code & 255 : 1,
 		     "rank %u called MPI_Abort with code %d%s%s", k->rank,
 		     a->code, *a->text ? ": " : "", a->text);

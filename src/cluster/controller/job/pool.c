@@ -11,7 +11,8 @@
 struct ctl_pool {
 	struct in_addr first;
 	unsigned prefix;
-	uint32_t last; /* given out, counted from the first */
+	/* the last one given out, counted from the first address */
+	uint32_t last;
 };
 
 int ctl_pool_create(struct ctl *ctl, struct error *err)
@@ -45,7 +46,10 @@ struct in_addr ctl_pool_take(struct ctl *ctl)
 
 	base = ntohl(pool->first.s_addr) & ~(size - 1);
 	for (uint32_t n = 0; n < size && taken; n++) {
-		/* Not the first, which looks like a network's, nor the last. */
+		/*
+		 * Neither the first address, which looks like a network's, nor
+		 * the last.
+		 */
 		pool->last = pool->last % (size - 2) + 1;
 		try = base + pool->last;
 		taken = ctl_rank_at(ctl, (struct in_addr){ htonl(try) });

@@ -1,11 +1,11 @@
 /*
  * signal.c - signals to the ranks of a job
  *
- * A rank that starts, changes hosts, or whose host does not answer takes no
- * signal; it waits here, and in the store, so that none is lost.  Nor is any
- * taken twice: a rank is sent one at a time, with a number, and who cannot say
- * whether it arrived (a connection broke, a controller was killed) asks the
- * rank's keeper for the number of the last one that it was given.
+ * A rank that is starting or moving, or whose host does not answer, cannot take a
+ * signal; so signals wait here and in the store, and none is lost.  None is delivered
+ * twice either: a rank is sent one at a time, with a number, and a controller that does
+ * not know whether it arrived (because a connection broke or a controller was killed)
+ * asks the rank's keeper for the number of the last one it got.
  */
 #include <errno.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ static int no_ranks(const struct ctl_job *job, struct error *err)
 			 (unsigned long long)job->id);
 }
 
-/* To one rank; 0, or why not. */
+/* Signal one rank. */
 static int signal_one(struct ctl_job *job, const Control__Signal *s,
 		      struct error *err)
 {
@@ -68,8 +68,8 @@ static int signal_one(struct ctl_job *job, const Control__Signal *s,
 }
 
 /*
- * A signal that is meant to end a job ends a waiting one, too; a signal that
- * means "write a checkpoint" does not.
+ * Does the signal mean that a job should end?  It also ends a waiting job, unlike a
+ * signal that means "write a checkpoint".
  */
 static bool means_end(uint32_t signo)
 {

@@ -1,18 +1,18 @@
 /*
- * start.c - the start of a job's ranks, also once more
+ * start.c - start a job's ranks, and start some of them again
  *
- * A rank that was not yet heard to run, and whose keeper is surely gone (its
- * agent is there, and has no such keeper), has printed nothing and spoken with
- * no other rank: it is started again, on the same host, by a keeper with a
- * fresh epoch.  Should the one before have been about to be born, and not dead,
- * it is never sent a program: only the keeper of rank->epoch is.
+ * A rank that has not reported that it runs, and whose keeper is surely gone (its agent
+ * is connected, and has no such keeper), has printed nothing and not communicated with
+ * other ranks.  It is started again on the same host, by a keeper with a new epoch.  If
+ * the earlier keeper was only about to be started and comes up after all, it is never
+ * sent a program: only the keeper of rank->epoch is.
  *
- * One whose host is given up (lost_after) goes to another host if its keeper was
- * surely never sent the program.  That is known of what this controller sent alone: one
- * that was started since cannot tell (doc/design/40).
+ * A rank whose host is given up (lost_after) goes to another host if its keeper was
+ * surely never sent the program.  A controller knows that only of what it sent itself,
+ * not of what an earlier one sent (doc/design/40).
  *
- * One that its host refuses, as its owner came back meanwhile, has no keeper
- * there and so has not begun: it goes to another host, or waits.
+ * A rank that its host refuses, because the owner has come back, has no keeper there
+ * and so has not begun: it goes to another host, or waits.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-/* A host on which every start fails is no host to start on. */
+/* A host on which so many starts have failed is given up for the rank. */
 enum { STARTS_AGAIN = 3 };
 
 /* The job is started on n ranks, perhaps fewer than it asked for. */
@@ -112,7 +112,7 @@ static bool may_be_at(const struct ctl_rank *r, const struct ctl_host *h)
 	       ctl_limit_host(r->job, h, &err) >= 0;
 }
 
-/* Has it a core for the rank, if it has none there? */
+/* Does the host have a free core for the rank? */
 static bool has_core(const struct ctl_rank *r, const struct ctl_host *h)
 {
 	const struct host *v = &ctl_sched_view(r->job->ctl)->hosts[h->ix];
@@ -120,7 +120,7 @@ static bool has_core(const struct ctl_rank *r, const struct ctl_host *h)
 	return v->nr_ranks - (r->host == h && v->nr_ranks) < v->cores;
 }
 
-/* Where it has a core, of these the emptiest. */
+/* A host with a free core for the rank, of these the emptiest; or NULL. */
 static struct ctl_host *another_host(const struct ctl_rank *r)
 {
 	const struct ctl *ctl = r->job->ctl;
@@ -143,7 +143,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 	struct ctl_host *to;
 
 	if (r->refused && ctl_rank_may_begin(r))
-		return true; /* it waits for any host */
+		return true; /* the rank waits for any host */
 	/* Only if no earlier start of this rank can have sent the program. */
 	if (!may_start_again(r) || r->starts || r->inherited || !k ||
 	    k->start_sent)
@@ -151,7 +151,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 	to = another_host(r);
 	if (!to)
 		return false;
-	klink_kill(k); /* kills it when it connects, if it ever does */
+	klink_kill(k); /* the keeper is killed if it ever connects */
 	start_again(r, to);
 	ctl_sched_migrated(r);
 	return true;
@@ -172,7 +172,7 @@ static bool refused_elsewhere(struct ctl_rank *r)
 	return true;
 }
 
-/* Was no rank's program sent, by this controller or the one before? */
+/* Has certainly no rank been sent the program, by this controller or an earlier one? */
 static bool none_begun(const struct ctl_job *job)
 {
 	for (uint32_t i = 0; i < job->nr; i++) {

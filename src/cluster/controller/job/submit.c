@@ -1,6 +1,4 @@
-/*
- * submit.c - jobs come, and those that are over are forgotten
- */
+/* submit.c - submit jobs, and forget those that are over */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +17,10 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-/* Fields of a later protocol, or of a liar: we would keep them for nothing. */
+/*
+ * Drop fields of a later protocol, or of a malicious client: they would be kept for
+ * nothing.
+ */
 static void drop_unknown(ProtobufCMessage *m)
 {
 	for (unsigned i = 0; i < m->n_unknown_fields; i++)
@@ -29,7 +30,7 @@ static void drop_unknown(ProtobufCMessage *m)
 	m->n_unknown_fields = 0;
 }
 
-/* A copy: the message itself is freed when its handler returns. */
+/* A copy, because the message itself is freed when its handler returns. */
 static Control__Submit *submit_copy(const Control__Submit *s)
 {
 	size_t n = control__submit__get_packed_size(s);
@@ -52,14 +53,14 @@ static void tell_submitted(struct ctl_peer *p, uint64_t re, struct ctl_job *job)
 	done.job = job->id;
 	ctl_send(p, 0, re, MESSAGE_BODY(SUBMITTED), &done);
 	/*
-	 * The client attaches next; until then it counts as attached, and
-	 * client-grace does not run.
+	 * The client will attach next; until then it counts as attached, so
+	 * that client-grace does not begin.
 	 */
 	if (!job->spec->detached)
 		ctl_job_hold(p, job);
 }
 
-/* Does something still point into the job? */
+/* Does anything still point into the job? */
 static bool in_use(const struct ctl_job *job)
 {
 	for (uint32_t i = 0; i < job->nr; i++)
@@ -73,7 +74,7 @@ static bool is_over(const struct ctl_job *job)
 	return job->state == STATE(DONE) && !job->client && !in_use(job);
 }
 
-/* May the job be forgotten?  Not while its client may be on its way back. */
+/* May the job be forgotten?  Not while its client may still come back. */
 static bool forgettable(const struct ctl_job *job, usec_t now)
 {
 	return is_over(job) && now - job->end >= job->ctl->conf->client_grace;
@@ -94,9 +95,9 @@ void ctl_jobs_prune(struct ctl *ctl)
 }
 
 /*
- * A job that is over still has its ranks in memory, so a user who submits and
- * cancels as fast as possible would fill the memory within client-grace. So a
- * user may have only as many jobs that are over as jobs that are not, or as the
+ * A job that is over still has its ranks in memory, so a user who submits and cancels
+ * as fast as possible could fill the memory within client-grace.  So of each user's
+ * jobs that are over only as many are kept as the user has unfinished ones, or as the
  * history holds; the oldest are forgotten.
  */
 static void prune_user(struct ctl *ctl, const char *user)
@@ -127,7 +128,10 @@ static void start_named(struct ctl_job *job, const uint32_t *hosts)
 	ctl_job_start(job, job->nr, hosts);
 }
 
-/* The hosts that its user named, if it can start there at once; otherwise it waits. */
+/*
+ * Place the job on the hosts that its user named, if it can start there at once;
+ * otherwise it waits.
+ */
 static int place_named(struct ctl_job *job, uint32_t **ret, struct error *err)
 {
 	uint32_t *hosts = xcalloc(job->nr, sizeof(*hosts));
@@ -144,7 +148,9 @@ static int place_named(struct ctl_job *job, uint32_t **ret, struct error *err)
 	return 0;
 }
 
-/* Can the job ever run?  *hosts: where, if its user named hosts that are free. */
+/*
+ * Can the job ever run? *hosts: where it starts, if its user named hosts that are free.
+ */
 static int check_job(struct ctl_job *job, uint32_t **hosts, struct error *err)
 {
 	int r = job->spec->n_hosts ? place_named(job, hosts, err)
@@ -167,7 +173,7 @@ static void enter(struct ctl_job *job, const uint32_t *hosts)
 		ctl_sched_arrive(job);
 }
 
-/* All checks that need no job yet. */
+/* All checks that can be made before the job exists. */
 static int check_submit(struct ctl_peer *p, const Control__Submit *asked,
 			struct error *err)
 {
@@ -204,7 +210,7 @@ struct tasks {
 	size_t nr;
 };
 
-/* Variables like those of sbatch(1), but called STINT_ARRAY_... */
+/* Set variables like those of sbatch(1), but named STINT_ARRAY_... */
 static void tell_task(Control__Submit *s, const struct tasks *t)
 {
 	s->env = xreallocarray(s->env, s->n_env + 5, sizeof(*s->env));
@@ -227,7 +233,7 @@ static struct ctl_job *create_task(struct ctl *ctl, Control__Submit *asked,
 	return ctl_job_create(ctl, ctl->jobs.last + 1, s);
 }
 
-/* All jobs of an array but the first, which has the key of the request. */
+/* Submit all jobs of an array but the first, which has the request's key. */
 static void submit_others(struct ctl *ctl, Control__Submit *asked,
 			  const struct tasks *t)
 {
@@ -284,7 +290,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	struct error err;
 	int r = ctl_job_check(p, asked, &err);
 
-	/* Submitted before: the client did not get the answer. */
+	/* It was submitted before, but the client did not get the answer. */
 	job = r < 0 ? NULL : ctl_job_of_key(p->ctl, asked);
 	if (job) {
 		tell_submitted(p, re, job);
@@ -292,7 +298,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	}
 	if (!r)
 		r = check_submit(p, asked, &err);
-	/* A job of an array does not need the numbers of all others. */
+	/* A job of an array does not need the task numbers of the others. */
 	asked->n_tasks = 0;
 	if (!r)
 		r = submit(p, re, asked, &t, &err);
@@ -300,7 +306,7 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 		ctl_send_failed(p, re, r, "%s", err.text);
 }
 
-/* The policy knows nothing of them until they start. */
+/* The policy does not know of these jobs until they start. */
 void ctl_jobs_start_named(struct ctl *ctl)
 {
 	struct ctl_job *job;

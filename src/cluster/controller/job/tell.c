@@ -1,6 +1,4 @@
-/*
- * tell.c - what a job's client hears of it
- */
+/* tell.c - tell a job's client the job's state */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /*
  * time.c - the time limit of a job: a warning, the end, and soon the KILL
  *
- * It counts from the job's start, also for a controller that was started since,
- * and anew when the job begins anew.
+ * It counts from the job's start, also after a restart of the controller, and begins
+ * again if the job is requeued.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* capsule.c - what a rank's capsule must be at a host */
+/* capsule.c - describe the capsule that a rank needs at a host */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * kept.c - what ranks of jobs print that need no client
+ * kept.c - store the output of jobs that run without a client
  *
- * It goes into the store in the transaction that its keeper's ACK waits for, and
- * under the keeper's own number of it: what comes again after any of the two was
- * killed is there once.  Of each job the last conf->keep_output bytes stay.
+ * Output is stored under its keeper's own number, in the transaction that the ACK to
+ * the keeper waits for.  So if keeper or controller was killed and it is sent again, it
+ * is stored once.  Of each job the last conf->keep_output bytes are kept.
  */
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/state/find.h"
@@ -11,7 +11,7 @@
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
 
-/* Cut it down to half, so that this is not needed again for every line. */
+/* Cut it down to half, so that this need not be done again for every line. */
 static void keep_less(struct ctl_job *job)
 {
 	size_t most = (size_t)job->ctl->conf->keep_output;

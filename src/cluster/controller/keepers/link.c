@@ -1,6 +1,4 @@
-/*
- * link.c - this side of a keeper, from its start to its end
- */
+/* link.c - the controller's side of a keeper (klink), from its start to its end */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
@@ -12,7 +10,9 @@
 #include "cluster/controller/state/waiters.h"
 #include "core/xalloc.h"
 
-/* The klinks of its rank, or those at its host that have none. */
+/*
+ * The list that k is in: the klinks of its rank, or those without a rank at its host.
+ */
 static struct klinks *kin_of(const struct klink *k)
 {
 	return k->job ? &klink_rank(k)->klinks : &k->host->strangers;
@@ -77,7 +77,11 @@ struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 	struct klink_name named;
 
 	if (!h->agent)
-		return k; /* the host's return, or lost_after, decides */
+		/*
+		 * what becomes of it is decided when the host returns, or after
+		 * lost_after
+		 */
+		return k;
 	klink_name(k, &named);
 	start.name = &named.name;
 	start.user = r->job->spec->user;

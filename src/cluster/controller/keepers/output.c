@@ -1,16 +1,15 @@
 /*
- * output.c - what ranks print
+ * output.c - pass what ranks print on to the job's client
  *
- * Output stays in a klink's list until the client has printed it; then the
- * keeper hears that it may forget it, and not before.  The keeper holds back
- * a rank that prints faster than that, so the list is bounded by what a keeper
- * keeps (cluster/conn/keeper.proto: 256 KiB).
+ * Output stays in a klink's list until the client has printed it; only then its keeper
+ * is told that it may forget it.  The keeper holds back a rank that prints faster than
+ * that, so the list is bounded by what a keeper keeps (cluster/conn/keeper.proto: 256
+ * KiB).
  *
- * A client that does not read for a while (stopped by Ctrl-Z, say) must not
- * look like one whose host has died, to TCP: it is sent no more than the
- * socket's buffer at its end takes by itself.  What it cannot print yet would
- * fill that for good: output of a rank that has moved waits for what its last
- * keeper still has.
+ * A client that does not read for a while (for example one stopped by Ctrl-Z) must not
+ * look to TCP like one whose host has died: so it is sent no more than its socket's
+ * buffer holds.  Output that it cannot print yet would fill that for good: so output of
+ * a rank that has moved waits for what the rank's previous keeper still has.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,10 +20,11 @@
 #include "cluster/controller/state/state.h"
 #include "core/xalloc.h"
 
-#define WINDOW	 (48u << 10) /* in flight to a client, of all its ranks */
-#define OVERHEAD 128u	     /* of a piece, on the wire and in a buffer */
+/* bytes sent to a client and not acknowledged, of all its ranks */
+#define WINDOW	 (48u << 10)
+#define OVERHEAD 128u /* bytes that each piece takes besides its text */
 
-/* Several times what a keeper keeps: only a lying one sends more. */
+/* Several times what a keeper keeps: only a malicious one sends more. */
 #define HELD_MAX   ((size_t)4 << 20)
 #define EVENTS_MAX (64u << 10)
 
@@ -45,7 +45,7 @@ static void ack_done(struct klink *k)
 	klink_request(k, KEEPER__REQUEST__BODY_ACK, &ack);
 }
 
-/* The size of output that may wait for a client; other events count nothing. */
+/* The size of an event that is output; other events count as 0. */
 static size_t output_size(const Keeper__Event *e)
 {
 	return e->body_case == KEEPER__EVENT__BODY_OUTPUT
@@ -111,14 +111,17 @@ static bool has_gap(const struct klink *k, const Keeper__Output *o)
 	       klink_rank(k)->sent_to[o->stream == 2];
 }
 
-/* What is missing before it never comes, or came to an earlier controller. */
+/*
+ * Is output missing before this that will never come, or that an earlier controller
+ * got?
+ */
 static bool is_after_gap(const struct klink *k, const Keeper__Output *o)
 {
 	return has_gap(k, o) && (!klink_rank(k)->inherited ||
 				 (!o->offset && k->job->spec->requeues));
 }
 
-/* What is missing before it may still come, unless its keeper is lost. */
+/* Is output missing before this that may still come, unless its keeper is lost? */
 static bool is_early(const struct klink *k, const struct pending *p)
 {
 	return has_gap(k, p->output->output) && has_older(k);
@@ -162,8 +165,7 @@ static void take_turn(struct klink *k)
 		TAILQ_INSERT_TAIL(&k->job->turns, k, turn);
 }
 
-/* After output of k, or without k, that of the rank's next keeper may follow.
- */
+/* When k has no more output, or is gone, that of the rank's next keeper may follow. */
 static void wake_newer(const struct klink *k)
 {
 	struct klink *o;

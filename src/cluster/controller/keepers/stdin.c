@@ -1,9 +1,9 @@
 /*
- * stdin.c - what rank 0 reads, from the client's terminal to its keeper
+ * stdin.c - pass standard input from the client to the keeper of rank 0
  *
- * The client sends what it is told there is room for.  Who wants what is known by
- * the keeper that has the rank alone, so after each move or break it is asked
- * for again, from where that one is.
+ * The client sends as much as it is told there is room for.  Only the keeper that has
+ * the rank knows what it wants next, so after each move or broken connection input is
+ * asked for again from the offset that this keeper names.
  */
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/state/find.h"
@@ -46,7 +46,7 @@ void ctl_stdin_moves(struct ctl_job *job)
 void ctl_stdin_taken(struct ctl_job *job, uint64_t re,
 		     const Keeper__StdinTaken *s)
 {
-	/* The keeper is full, and will say when it is not. */
+	/* The keeper is full, and will report when it is not. */
 	if (re && s->offset < job->input.sent)
 		return;
 	job->input.ended = s->eof;
@@ -59,7 +59,7 @@ void ctl_stdin_send(struct ctl_job *job, const Control__Stdin *from)
 	struct klink *k = klink_of(&job->ranks[0]);
 
 	if (!k)
-		return; /* the next keeper says where to go on */
+		return; /* the next keeper will say where to go on */
 	if (!klink_has_room(k)) {
 		job->input.late = true; /* it is asked for again */
 		return;

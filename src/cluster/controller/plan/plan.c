@@ -1,10 +1,10 @@
 /*
  * plan.c - carrying out what the policy plans
  *
- * Starts are done at once, on hosts of the policy's choice or, for policies
- * that count processors, on free cores.  Moves take their time: what became of
- * them is told as EVENT_MIGRATE.  A start that cannot be done is told as
- * EVENT_REQUEUE, and tried again when something has happened.
+ * Starts are done at once, on hosts of the policy's choice or, for policies that only
+ * count processors, on free cores.  Moves take time: the policy is told of their
+ * outcome by EVENT_MIGRATE. Of a start that cannot be done it is told by EVENT_REQUEUE;
+ * that is tried again when something has happened.
  */
 #include "cluster/controller/plan/plan.h"
 #include "cluster/controller/job/job.h"
@@ -36,7 +36,7 @@ static bool usable(const struct view *view, const struct job *job,
 	return true;
 }
 
-/* The hosts it is to start on; NULL if there are not so many. */
+/* The hosts that the job is to start on; NULL if there are not enough. */
 static const uint32_t *hosts_for(struct ctl *ctl, struct plan *plan,
 				 const struct plan_entry *e)
 {
@@ -74,7 +74,7 @@ static void do_start(struct ctl *ctl, struct plan *plan,
 
 /* ---- moves ---- */
 
-/* For the job's history: who had it moved, and why. */
+/* Note in the job's history on whose behalf the rank moves, and why. */
 static void note_drained(const struct ctl_rank *r)
 {
 	const struct ctl_drained *d = &r->host->drained;
@@ -85,7 +85,7 @@ static void note_drained(const struct ctl_rank *r)
 			    *d->reason ? d->reason : "it is drained");
 }
 
-/* False if the rank does not move now. */
+/* Begin a planned move; false if the rank does not move now. */
 static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 		    uint32_t host)
 {
@@ -113,7 +113,7 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 	return true;
 }
 
-/* The same number of ranks on other hosts. */
+/* A PLAN_RESIZE with the same number of ranks: move those that get other hosts. */
 static void do_resize(struct ctl *ctl, const struct plan_entry *e)
 {
 	struct ctl_job *job = e->job->driver;
@@ -135,7 +135,7 @@ static void do_freeze(struct ctl *ctl, const struct plan_entry *e)
 		log_entry(ctl, e);
 }
 
-/* The job's ranks end first, then comes EVENT_REQUEUE. */
+/* The job's ranks end first; EVENT_REQUEUE comes after that. */
 static void do_requeue(struct ctl *ctl, const struct plan_entry *e)
 {
 	struct ctl_job *job = e->job->driver;
@@ -151,7 +151,7 @@ static void do_requeue(struct ctl *ctl, const struct plan_entry *e)
 			  (unsigned long long)job->id, err.text);
 }
 
-/* Tell those who wait for a host to be drained if no plan empties it. */
+/* Tell peers that wait until a host is empty if no plan empties it. */
 static void check_stuck(struct ctl *ctl, const struct plan *plan)
 {
 	for (size_t i = 0; i < ctl->hosts.nr; i++) {
@@ -216,7 +216,8 @@ static void carry_out(struct ctl *ctl, struct plan *plan,
 		ctl_sched_wake(ctl, e->at);
 		break;
 	case PLAN_DEFER:
-	case PLAN_SUSPEND: /* policy_check_live() */
+	/* policies that plan these are refused by policy_check_live() */
+	case PLAN_SUSPEND:
 	case PLAN_RESUME:
 		break;
 	}

@@ -1,9 +1,9 @@
 /*
  * again.c - a move that is asked for again
  *
- * A client whose connection was lost before it heard what became of its move
- * asks again with the same key: nothing is moved twice by that, and it hears
- * what it would have heard, from a controller that was started since too.
+ * A client whose connection was lost before it heard the outcome of its move asks again
+ * with the same key.  The rank is not moved a second time, and the client gets the same
+ * answer, even from a controller that was restarted since.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ void ctl_move_restore(struct ctl_rank *r, struct ctl_host *from,
 	m->report.from = from->name;
 	m->source_epoch = row->source_epoch;
 	m->committed = row->state == MOVE_COMMITTED;
-	m->told = m->committed; /* the view begins with where it is */
+	m->told = m->committed; /* the view begins with the rank where it is */
 	m->step = STEP_RESTORED;
 	if (!was)
 		return;

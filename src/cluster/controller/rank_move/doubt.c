@@ -1,9 +1,8 @@
 /*
- * doubt.c - which copy of a rank counts, when its keepers cannot
- * tell
+ * doubt.c - decide which copy of a rank counts when its keepers cannot tell
  *
- * The rule is that of cluster/conn/keeper.proto; it needs the source's own word, its
- * record, or the proof that neither can be had any more.
+ * The rule is in cluster/conn/keeper.proto; it needs the source's answer, its commit
+ * record, or certainty that neither can be had any more.
  */
 #include <stdlib.h>
 
@@ -14,10 +13,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 
-/*
- * What the source's status says about a copy that is held at the
- * destination.
- */
+/* Decide by the source's status about a copy that is held at the destination. */
 void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
 {
 	bool runs = s->state == KEEPER__STATE__RUNNING ||
@@ -31,7 +27,7 @@ void ctl_move_judge(struct ctl_move *m, const Keeper__Status *s)
 	} else if (runs) {
 		ctl_move_verdict(m, ctl_move_dest(m), false);
 	}
-	/* Else it is MOVING: the source decides by itself and will say how. */
+	/* Otherwise it is MOVING: the source decides by itself and will report. */
 }
 
 static void look_for_record(struct ctl_move *m)
@@ -40,10 +36,9 @@ static void look_for_record(struct ctl_move *m)
 }
 
 /*
- * A keeper asks how a move ended that is over here. A source asks only after it
- * has written its commit record, so it gave the rank away. A destination has
- * the rank if no later commit is known: if its copy had run and moved on, it
- * would not ask.
+ * A keeper asks about a move that has ended here.  A source asks only after it has
+ * written its commit record, so it has given the rank away.  A destination has the rank
+ * unless a later commit is known: if its copy had run and moved on, it would not ask.
  */
 static void settle_past(struct klink *k, const Keeper__MoveDoubt *d)
 {
@@ -68,7 +63,7 @@ void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
 		return;
 	}
 	if (d->source == ctl_move_at_dest(m, k))
-		return; /* that is the other end's doubt */
+		return; /* that keeper is not the end that would ask */
 	source = ctl_move_source(m);
 	if (d->source) {
 		m->doubt_source = true;
@@ -88,7 +83,7 @@ void ctl_move_doubt(struct klink *k, const Keeper__MoveDoubt *d)
 		look_for_record(m);
 }
 
-/* The old keeper has died: did it give the rank away before that? */
+/* The old keeper has died: its record says whether it gave the rank away before. */
 void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g)
 {
 	uint64_t id = strtoull(g->name->job, NULL, 10);
@@ -121,9 +116,9 @@ void ctl_move_source_lost(struct ctl_move *m)
 }
 
 /*
- * A move that has landed is over once its source cannot be asked: the source
- * gave the rank away before that, and has no say any more. If its copy comes
- * back it is told so (settle_past()).
+ * A move that has landed is over as soon as its source does not answer, because the
+ * source gave the rank away before.  If the source's copy comes back, it is told so
+ * (settle_past()).
  */
 bool ctl_move_under_way(struct ctl_rank *r)
 {
@@ -136,12 +131,12 @@ bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
 {
 	if (ctl_move_at_dest(m, k)) {
 		if (m->committed)
-			return false; /* a lost rank like any other */
+			return false; /* the rank is lost, as without a move */
 		m->dest_ended = true;
 		if (m->step != STEP_OUT && m->step != STEP_RESTORED)
 			ctl_move_failed(m, "the keeper at the destination "
 					   "died");
-		return true; /* the source will say STAYED */
+		return true; /* the source will report STAYED */
 	}
 	if (m->committed) {
 		m->gone = true;
@@ -153,8 +148,8 @@ bool ctl_move_keeper_gone(struct ctl_move *m, struct klink *k)
 }
 
 /*
- * May this keeper speak about the move? Only one of its two ends, and not
- * before the move has begun there.
+ * May this keeper make statements about the move?  Only if it is one of its two ends,
+ * and not before the move has begun there.
  */
 bool ctl_move_can_say(const struct ctl_move *m, const struct klink *k,
 		      Keeper__Outcome outcome)

@@ -1,6 +1,4 @@
-/*
- * end.c - the end of a move, as soon as it is known which copy counts
- */
+/* end.c - end a move as soon as it is known which copy counts */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,8 +27,9 @@ void ctl_move_set_why(struct ctl_move *m, const char *why)
 }
 
 /*
- * After a move it wanted failed, the policy's wish counts again; for another host
- * at once, unless so many have failed one after the other.
+ * How long after a failed move the policy's next move of the rank to that host is
+ * refused; to other hosts it is carried out at once, unless so many moves in a row have
+ * failed.
  */
 #define MOVE_PAUSE  (10 * USEC_PER_SEC)
 #define FAILED_MOST 4
@@ -51,8 +50,9 @@ void ctl_move_pause(struct ctl_rank *r, const struct ctl_host *to)
 }
 
 /*
- * The policy is told once, with what the move has cost: by the source's report, which
- * may come some time after it is decided.  If there is nobody to report, at once.
+ * Tell the policy of the move, once, and what it has cost.  The cost is in the source's
+ * report, which may come some time after the decision; if no source can report, the
+ * policy is told at once.
  */
 static void tell_policy(struct ctl_move *m)
 {
@@ -130,8 +130,8 @@ void ctl_move_check(struct ctl_move *m)
 		return;
 	}
 	/*
-	 * The copy may have reported its end before it was known that this copy
-	 * counts.
+	 * The copy may have reported the rank's end before it was known that
+	 * this copy counts.
 	 */
 	if (m->committed && !ctl_move_dest(m))
 		ctl_rank_look(m->rank);

@@ -2,15 +2,15 @@
  * move.c - moving one rank, as the controller sees it
  *
  *	KEEPER     a new keeper is started at the destination
- *	RECEIVING  it makes room and says on which port it waits
- *	OUT        the old keeper sends; from here on the two decide between
- *	           themselves, and the controller only learns what became of it
+ *	RECEIVING  it gets ready and says on which port it waits
+ *	OUT        the old keeper sends; from here on the two keepers decide between
+ *	           themselves, and the controller only learns the outcome
  *
- * The rank belongs to the destination from the moment the source has written
- * its commit record; LANDED, GONE and a source's doubt all prove that.  See
+ * The rank belongs to the destination from the moment the source has written its commit
+ * record; LANDED, GONE and a source's MOVE_DOUBT all prove that.  See
  * cluster/conn/keeper.proto for the protocol and its rule for doubts.  A restarted
- * controller reads from the store which moves were under way (RESTORED) and
- * learns from the keepers where they stand.
+ * controller reads from the store which moves were under way (RESTORED) and learns from
+ * the keepers how far they are.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +32,9 @@
 #include "core/log.h"
 #include "core/plain.h"
 
-/* The agent's reason, why its keeper does not get ready, says more than ours. */
+/*
+ * Longer than the agent waits for its keeper, whose reason says more than ours would.
+ */
 #define PREPARE_TIMEOUT (KEEPER_PATIENCE + 15 * USEC_PER_SEC)
 
 /* ---- its beginning ---- */
@@ -43,7 +45,7 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* Can the rank leave its host, for this one or any other? */
+/* Can the rank be moved away from its host at all? */
 static int check_rank(struct ctl_rank *r, struct ctl_host *to,
 		      struct error *err)
 {
@@ -65,7 +67,7 @@ static int check_rank(struct ctl_rank *r, struct ctl_host *to,
 	return 0;
 }
 
-/* Does the host take the ranks of others at all now? */
+/* Does the host take any ranks of others now? */
 static int check_destination(struct ctl_host *to, const struct ctl_job *job,
 			     struct error *err)
 {
@@ -171,7 +173,10 @@ static void send_receive(struct ctl_move *m, struct klink *k)
 	m->step = STEP_RECEIVING;
 }
 
-/* A keeper answers with "it runs here" whose move was never sent out. */
+/*
+ * The keeper reports that the rank runs there, though the move should be under way: it
+ * never got the request.
+ */
 static bool never_began(const struct ctl_move *m, const Keeper__Status *s)
 {
 	return (s->state == KEEPER__STATE__RUNNING ||
@@ -180,8 +185,8 @@ static bool never_began(const struct ctl_move *m, const Keeper__Status *s)
 }
 
 /*
- * The events LANDED and GONE may have been acknowledged to a controller that
- * was killed since; the keepers' states say the same.
+ * An earlier controller may have acknowledged the events LANDED and GONE and then been
+ * killed; the keepers' states say the same.
  */
 static void dest_hello(struct ctl_move *m, struct klink *k,
 		       const Keeper__Status *s)
@@ -204,7 +209,7 @@ static void dest_hello(struct ctl_move *m, struct klink *k,
 		ctl_move_check(m);
 		break;
 	default:
-		break; /* its events tell the rest */
+		break; /* its events will tell the rest */
 	}
 }
 
@@ -230,7 +235,10 @@ void ctl_move_hello(struct ctl_move *m, struct klink *k,
 	}
 }
 
-/* A deadline that has passed is one all the same. */
+/*
+ * Time until the deadline, at least the smallest: one that has passed is still a
+ * deadline.
+ */
 static uint64_t time_left(usec_t by)
 {
 	usec_t now = ctl_now();
@@ -314,8 +322,8 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 	m->landed = true;
 	ctl_rank_has_pid(r, d->pid);
 	/*
-	 * Signals sent before were reported by the old keeper, or moved with
-	 * the rank.
+	 * Signals sent to the old keeper were reported by it, or moved with the
+	 * rank.
 	 */
 	if (r->signals.epoch != r->epoch)
 		ctl_signals_known(r, d->signals);
@@ -347,8 +355,8 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)
 		return;
 	case KEEPER__OUTCOME__DISCARDED:
 		/*
-		 * The source only says STAYED; the reason is the destination's,
-		 * unless the source gave one before.
+		 * The destination's reason is used unless the source has given
+		 * one before.
 		 */
 		if (!*m->report.why)
 			ctl_move_set_why(m, d->why);

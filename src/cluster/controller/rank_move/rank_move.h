@@ -21,8 +21,8 @@ void ctl_move_looked(struct ctl_host *h, const Control__KeeperGone *g);
 /* The source's host has been given up. */
 void ctl_move_source_lost(struct ctl_move *m);
 /*
- * Is a move under way?  One that has landed, whose source does not answer, is
- * ended by this call and does not count.
+ * Is a move of the rank under way?  A move that has landed but whose source does not
+ * answer is ended by this call, and does not count.
  */
 bool ctl_move_under_way(struct ctl_rank *r);
 
@@ -30,7 +30,7 @@ bool ctl_move_under_way(struct ctl_rank *r);
 
 /* Set the key of the request that this move answers. */
 void ctl_move_set_key(struct ctl_move *m, const ProtobufCBinaryData *key);
-/* One that an earlier controller has begun. */
+/* Restore a move that an earlier controller has begun. */
 void ctl_move_restore(struct ctl_rank *r, struct ctl_host *from,
 		      struct ctl_host *to, const struct store_move *row);
 /*
@@ -47,7 +47,7 @@ struct ctl_move_asker {
 	uint64_t re;
 	ProtobufCBinaryData key;
 };
-/* asker: who is told; NULL for one that the policy wants. */
+/* Begin a move. asker: the client that hears the outcome; NULL: the policy wants it. */
 int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to,
 		   struct ctl_move_bounds bounds,
 		   const struct ctl_move_asker *asker, struct error *err);
@@ -69,10 +69,10 @@ void ctl_move_check(struct ctl_move *m);
 void ctl_move_failed(struct ctl_move *m, const char *why);
 /* Have the agent remove the record of a dead keeper. */
 void ctl_move_forget(const struct ctl_move *m);
-/* A move of the policy's failed: none to that host for a while. */
+/* A move that the policy wanted has failed: refuse moves to that host for a while. */
 void ctl_move_pause(struct ctl_rank *r, const struct ctl_host *to);
 bool ctl_move_pauses(const struct ctl_rank *r, const struct ctl_host *to);
-/* What its report says. */
+/* Set the reason in the move's report. */
 void ctl_move_set_why(struct ctl_move *m, const char *why);
 
 #endif

@@ -36,7 +36,9 @@ void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers)
 	plan_clear(&plan);
 }
 
-/* Who asks keeps all others waiting: some 10 ms of it. */
+/*
+ * While the controller tries that out, all other peers wait: so bound it to some 10 ms.
+ */
 enum { EXPECT_JOBS = 2000 };
 
 static usec_t limit_of(const struct job *job)
@@ -74,7 +76,7 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 			"this cluster has no host yet: make a key for one "
 			"with `stint controller --enrol=host/NAME`, "
 			"and start `stint agent` there");
-	/* No job can be refused before all hosts have told what they have. */
+	/* No job can be refused before all hosts have reported what they have. */
 	for (size_t i = 0; i < ctl->hosts.nr; i++)
 		if (!ctl->hosts.at[i]->cores)
 			return 0;
@@ -90,7 +92,7 @@ int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 	const Control__Submit *s = job->spec;
 	char text[HOST_DRAIN_TEXT];
 
-	/* A misspelt host is an error even if no rank would go there. */
+	/* A misspelt host name is an error even if no rank would go there. */
 	for (size_t i = 0; i < s->n_hosts; i++)
 		if (!ctl_host_find(job->ctl, s->hosts[i]))
 			return error_set(err, -ENOENT,

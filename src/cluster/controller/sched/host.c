@@ -7,7 +7,7 @@
 #include "model/record.h"
 
 enum {
-	SLOTS_A_CORE = 4, /* ranks a host may hold, for each core */
+	SLOTS_A_CORE = 4, /* how many ranks a host may hold for each core */
 };
 
 static double best_score(const struct ctl *ctl)
@@ -20,13 +20,13 @@ static double best_score(const struct ctl *ctl)
 	return best;
 }
 
-/* Nobody is to stay there, as nobody will come back soon. */
+/* Must all ranks leave, because the host will be gone? */
 static bool goes(const struct ctl_host *h)
 {
 	return h->owner.here && presence_goes(h->owner.cause);
 }
 
-/* The first that it is to be left by. */
+/* The earliest of the times by which ranks must have left; 0: there is none. */
 static usec_t leave_by(const struct ctl_host *h)
 {
 	usec_t owner = h->lending.is.leave ? h->lending.is.leave_by : 0;
@@ -72,7 +72,7 @@ void sched_host_fill(const struct ctl_host *h, struct host *ret)
 	host_set_owners(ret, h->owners.uid, h->owners.nr);
 }
 
-/* Do they differ in what the driver tells a policy? */
+/* Do they differ in what a policy is told of a host? */
 static bool host_differs(const struct host *a, const struct host *b)
 {
 	return a->speed != b->speed || a->cores != b->cores ||

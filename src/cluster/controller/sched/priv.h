@@ -1,6 +1,4 @@
-/*
- * priv.h - the controller's policy and its view: what only this part looks into
- */
+/* priv.h - the controller's policy and its view: private to this sub-room */
 #ifndef CLUSTER_CONTROLLER_SCHED_PRIV_H
 #define CLUSTER_CONTROLLER_SCHED_PRIV_H
 
@@ -8,36 +6,38 @@
 #include "cluster/controller/state/state.h"
 #include "policy/policies.h"
 
-enum { SLOTS_LEAST = 16 }; /* that a host has for ranks */
+enum { SLOTS_LEAST = 16 }; /* a host has at least so many slots */
 
-/* Instants the policy asked for: wake.c's. */
+/* Instants at which the policy asked to be woken: wake.c's. */
 struct sched_wakes {
 	usec_t *at; /* latest first */
 	size_t nr, cap;
-	sd_event_source *timer; /* at the last of them */
+	/* set for the last one in the list, which is the earliest */
+	sd_event_source *timer;
 };
 
-/* Lines of the record since its last begin: record.c's. */
+/* How many lines the record has since its last begin: record.c's. */
 struct sched_record {
 	uint64_t nr;
-	uint64_t flushed; /* of them, surely committed */
-	uint64_t entered; /* of them, when all that was there had entered */
+	uint64_t flushed; /* of these, certainly committed */
+	/* of these, written until all existing jobs had entered */
+	uint64_t entered;
 };
 
 struct ctl_sched {
 	struct view view;
 	struct policy *policy; /* NULL until there is a host */
 	struct plan plan;      /* of the last pass */
-	sd_event_source *pass; /* one is due */
+	sd_event_source *pass; /* not NULL: a pass is due */
 	struct sched_wakes wakes;
 	struct sched_record record;
 };
 
 /* ---- tell.c */
 
-/* Something the policy did not plan: tell it, and ask it for a plan. */
+/* Apply an event that the policy did not plan: tell it, and ask it for a plan. */
 void sched_apply_and_ask(struct ctl *ctl, struct event *e);
-/* The model's side of a job, from what the controller knows. */
+/* Enter a job into the view. */
 void sched_job_enter(struct ctl_job *job, usec_t at);
 void sched_job_start(struct ctl_job *job, usec_t at, const uint32_t *hosts);
 void sched_rank_frozen(struct ctl_rank *r, bool on, usec_t at, bool told);

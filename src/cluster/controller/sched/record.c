@@ -1,10 +1,10 @@
 /*
  * record.c - the record of what the policy was told and planned
  *
- * Each line (model/record.h) is a row of the store, in the same transaction as
- * what it tells of.  The record grows to conf->record lines and then by a
- * segment more: a segment begins with a view and policy made anew, as they are
- * after a restart, and the oldest segments go when the rest has enough lines.
+ * Each line (model/record.h) is a row of the store, written in the same transaction as
+ * the change that it tells of.  The record grows to conf->record lines and then by one
+ * more segment.  A segment begins with a new view and policy, as after a restart; the
+ * oldest segments are deleted when the others have enough lines.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 #include "model/record.h"
 
 enum {
-	SEGMENTS = 4, /* as many segments as the record has, about */
+	SEGMENTS = 4, /* about how many segments the record has */
 	SEGMENT_LEAST = 100,
-	UNCOMMITTED = 1000, /* lines, at most */
-	CHUNK = 256 << 10,  /* bytes of one answer */
+	UNCOMMITTED = 1000, /* lines that may be uncommitted, at most */
+	CHUNK = 256 << 10,  /* bytes in one answer */
 };
 
 static bool recording(const struct ctl *ctl)
@@ -28,7 +28,7 @@ static bool recording(const struct ctl *ctl)
 	return ctl->conf->record > 0;
 }
 
-/* Text in the making, for the record or an answer. */
+/* Text that is being written, for the record or for an answer. */
 struct text {
 	FILE *to;
 	char *text;
@@ -43,7 +43,7 @@ static FILE *text_open(struct text *t)
 	return t->to;
 }
 
-/* Store what was written, line by line. */
+/* Store the text, line by line. */
 static void put_lines(struct ctl *ctl, struct text *t, const struct job *job,
 		      bool begin)
 {
@@ -123,8 +123,8 @@ void ctl_record_flush(struct ctl *ctl)
 }
 
 /*
- * Not by what its beginning takes: of many jobs that is more than a segment, and each
- * would be full when it begins.
+ * The lines of a segment's beginning do not count: with many jobs these are more than a
+ * segment, and each segment would be full when it begins.
  */
 bool ctl_record_full(const struct ctl *ctl)
 {
@@ -142,7 +142,7 @@ bool ctl_record_full(const struct ctl *ctl)
 
 struct chunk {
 	FILE *to;
-	uint64_t next, last; /* seq */
+	uint64_t next, last; /* sequence numbers of lines */
 };
 
 static bool add_line(void *arg, const struct store_line *row)

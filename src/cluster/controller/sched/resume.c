@@ -1,10 +1,10 @@
 /*
- * resume.c - what the policy remembered when the controller ended
+ * resume.c - restore what the policy remembered when the controller ended
  *
- * Nothing of a policy's own is stored.  It follows from what it was told and
- * asked, which the record has (record.c): the last segment is played
- * to a policy made anew, and what that one saves goes to the one that takes
- * over.  Without a record it begins with what the view shows.
+ * A policy's own state is not stored.  It follows from the events and questions in the
+ * record (record.c): a new policy is played the last segment, and what it then saves is
+ * loaded into the policy that takes over.  Without a record the policy begins with what
+ * the view shows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,8 @@
 #include "model/playback.h"
 
 struct resume {
-	const char *spec; /* of the policy that takes over */
+	/* name and parameters of the policy that takes over */
+	const char *spec;
 	struct policy *policy;
 	struct plan plan;
 	char *state;
@@ -79,7 +80,7 @@ static bool add_line(void *arg, const struct store_line *row)
 	return true;
 }
 
-/* The lines from the last begin on; NULL if there are none. */
+/* The lines of the last segment; NULL if there are none. */
 static char *last_segment(struct store *store, size_t *ret_size)
 {
 	uint64_t first = 0, last, begin = 0;

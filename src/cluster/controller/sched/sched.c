@@ -1,9 +1,9 @@
 /*
  * sched.c - the controller as a driver of the policy
  *
- * State changes are events to the view (model/event.h); once for all events
- * that came together the policy decides, and plan/plan.c carries its plan
- * out.  See policy/kit/policy.h for the rules between a driver and a policy.
+ * State changes are events to the view (model/event.h). The policy decides once for all
+ * events that came together, and plan/plan.c carries its plan out.  See
+ * policy/kit/policy.h for the rules between a driver and a policy.
  */
 #include <stdlib.h>
 
@@ -60,7 +60,7 @@ static int by_start(const void *a, const void *b)
 	return x->id < y->id ? -1 : 1;
 }
 
-/* Jobs that have started and are not over, in the order of their starts. */
+/* Collect the jobs that have started and are not over, in the order of their starts. */
 static size_t started_jobs(struct ctl *ctl, struct ctl_job ***ret)
 {
 	struct ctl_job *job, **list = NULL;
@@ -89,7 +89,7 @@ static void rejoin(struct ctl_job *job)
 	free(hosts);
 }
 
-/* Freeze again the ranks that stood still, once all jobs are in the view. */
+/* Once all jobs are in the view, mark the ranks that stand still as frozen. */
 static void refreeze(struct ctl_job *job)
 {
 	for (uint32_t i = 0; i < job->nr; i++)
@@ -99,8 +99,8 @@ static void refreeze(struct ctl_job *job)
 }
 
 /*
- * Try whether the policy takes its settings, with one made-up host in place
- * of those that will come.
+ * Check the policy's settings, with one made-up host in place of those that will
+ * connect.
  */
 static int try_policy(struct ctl *ctl, struct error *err)
 {
@@ -118,8 +118,10 @@ static int try_policy(struct ctl *ctl, struct error *err)
 	return r;
 }
 
-/* The jobs enter when they started, so that their ends are expected when they
- * were before; then those that wait. */
+/*
+ * Enter running jobs at the times at which they started, so that their ends are
+ * expected at the same times as before; then waiting jobs.
+ */
 static int sched_begin(struct ctl *ctl, struct error *err)
 {
 	usec_t now = ctl_now();
@@ -176,7 +178,7 @@ void ctl_sched_destroy(struct ctl *ctl)
 	free(ctl->sched);
 }
 
-/* The policy is as old as its view, which may be as old as the first job. */
+/* The policy's time is the view's, which may begin with the first job's start. */
 static void load_state(struct ctl *ctl, const char *text)
 {
 	struct event e = { .type = EVENT_TIMER };

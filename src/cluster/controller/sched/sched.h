@@ -11,10 +11,10 @@
 
 /* ---- sched.c */
 
-/* What the policy sees; without hosts until there is one. */
+/* The view that the policy sees; it has no hosts until the first one connects. */
 const struct view *ctl_sched_view(const struct ctl *ctl);
 /*
- * Let the policy decide at that time.  Its plan lasts until it decides again; hosts
+ * Have the policy decide at that time.  Its plan is valid until it decides again; hosts
  * may be added to it (plan_hosts()).
  */
 struct plan *ctl_sched_decide(struct ctl *ctl, usec_t now);
@@ -30,7 +30,7 @@ void ctl_sched_anew(struct ctl *ctl);
 
 /* ---- host.c */
 
-/* Its reported state has changed. */
+/* What a host reports of itself has changed. */
 void ctl_sched_host(struct ctl_host *h);
 
 /* ---- tell.c */
@@ -38,41 +38,52 @@ void ctl_sched_host(struct ctl_host *h);
 void ctl_sched_arrive(struct ctl_job *job);
 void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
 void ctl_sched_migrated(struct ctl_rank *r);
-/* A move that the policy planned does not take place; refused: for what the
- * rank holds. */
+/*
+ * A move that the policy planned does not take place.  refused: because of what the
+ * rank holds.
+ */
 void ctl_sched_stays(struct ctl_rank *r, bool refused);
-/* A rank stands still, or no more; told: not as was planned. */
+/* A rank is frozen, or no more. told: the policy has not planned that. */
 void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told);
-/* Its ranks need other memory than was told; call it when it may be so. */
+/*
+ * To be called when the job's ranks may need another amount of memory than the policy
+ * was told.
+ */
 void ctl_sched_demand(struct ctl_job *job);
 void ctl_sched_end(struct ctl_job *job);
-/* It waits again. */
+/* The job waits again. */
 void ctl_sched_requeue(struct ctl_job *job);
-/* It is no job of the policy's any more, until it arrives again. */
+/* The policy forgets the job until it arrives again. */
 void ctl_sched_leave(struct ctl_job *job);
 void ctl_sched_soon(struct ctl *ctl);
-void ctl_sched_timer(struct ctl *ctl); /* a time that the policy asked for */
-/* Apply what the policy planned, or (told) what became of its plan. */
+/* a time has come that the policy asked for */
+void ctl_sched_timer(struct ctl *ctl);
+/* Apply an event that the policy planned, or (told) that it must be told of. */
 void ctl_sched_apply(struct ctl *ctl, struct event *e, bool told);
 
 /* ---- talk.c */
 
-/* Its ranks may talk to each other otherwise than was told. */
+/*
+ * To be called when the job's ranks may exchange other amounts than the policy was
+ * told.
+ */
 void ctl_sched_talk(struct ctl_job *job);
 
 /* ---- wake.c */
 
-/* The policy asked to be told of that instant, by ctl_sched_timer(). */
+/* The policy asks to be woken at that instant: ctl_sched_timer() is called then. */
 void ctl_sched_wake(struct ctl *ctl, usec_t at);
 
 /* ---- answer.c */
 
-/* Why a job waits, into buf; the numbers in it to numbers, if that is not NULL,
- * as because_write_numbers() does. */
+/*
+ * Write into buf why a job waits; and the numbers in that to `numbers`, unless NULL, as
+ * because_write_numbers() does.
+ */
 void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers);
-/* When a job that waits would start; USEC_MAX: not known. */
+/* When a waiting job would start; USEC_MAX: not known. */
 usec_t ctl_sched_expect(const struct ctl_job *job);
-/* -E2BIG with the reason if it is too large for all hosts there are. */
+/* -E2BIG with the reason if the job is too large for all hosts together. */
 int ctl_sched_check(const struct ctl_job *job, struct error *err);
 /*
  * Assign ranks round-robin to the hosts that the user named; an error names the
@@ -90,20 +101,20 @@ char *ctl_resume(struct ctl *ctl);
 
 /* ---- record.c */
 
-/* Begin a segment: view and policy are new, without jobs. */
+/* Begin a segment, with a new view and policy without jobs. */
 void ctl_record_begin(struct ctl *ctl);
-/* Before it is applied. */
+/* Record an event, before it is applied. */
 void ctl_record_event(struct ctl *ctl, const struct event *e, bool told);
-/* Given to policy_load(). */
+/* Record what is given to policy_load(). */
 void ctl_record_state(struct ctl *ctl, const char *state);
-/* The policy has decided; its plan is not carried out yet. */
+/* Record that the policy has decided; its plan is not carried out yet. */
 void ctl_record_pass(struct ctl *ctl);
 /*
- * After a pass: commit if the transaction has grown, as on an idle cluster
- * nothing is sent that would commit it.
+ * After a pass: commit if the transaction has grown large, because on an idle cluster
+ * no message is sent that would commit it.
  */
 void ctl_record_flush(struct ctl *ctl);
-/* Time for a new segment. */
+/* Is it time for a new segment? */
 bool ctl_record_full(const struct ctl *ctl);
 void ctl_record_read(struct ctl_peer *p, uint64_t re,
 		     const Control__GetRecord *g);

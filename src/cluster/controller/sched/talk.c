@@ -1,9 +1,9 @@
 /*
- * talk.c - which ranks talk to each other, as the policy is told
+ * talk.c - tell the policy which ranks communicate, and how much
  *
- * Hosts tell what ranks have sent in all.  Each TALK_EVERY that becomes what each pair
- * sends a second, both ways; the policy is told where that is new.  Of a job that stands
- * still nothing is learnt.
+ * Hosts report how much ranks have sent so far.  Every TALK_EVERY that is turned into
+ * bytes per second of each pair, in both directions together; the policy is told of
+ * those that have changed.  A job that stands still is left out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include "core/xalloc.h"
 
 #define TALK_EVERY     (10 * USEC_PER_SEC)
-/* So many pairs for each rank are told, of those that say most. */
+/* How many pairs per rank the policy is told of: those that send most. */
 #define PAIRS_RANK     4
-/* A second: pairs that say less are left out. */
+/* Per second: pairs that send less are left out. */
 #define BYTES_LEAST    10000
 #define SEGMENTS_LEAST 10
-/* What differs by more than this part is new. */
+/* A rate has changed if it differs by more than this part. */
 #define NEWS	       0.25
 
 /* ---- all that was sent so far, by pair ---- */
@@ -49,7 +49,7 @@ static void add_rank(struct talk_sums *s, const struct ctl_rank *r)
 	}
 }
 
-/* Both directions become one. */
+/* Add both directions of each pair. */
 static struct talk_sums sum_up(const struct ctl_job *job)
 {
 	struct talk_sums s = { .at = ctl_now() };
@@ -73,7 +73,7 @@ static struct talk_sums sum_up(const struct ctl_job *job)
 
 /* ---- and what that is a second ---- */
 
-/* Counts that went back began anew, as of a job that does. */
+/* A count that has become less has begun again at 0, as that of a requeued job does. */
 static double rate(uint64_t now, uint64_t was, double seconds)
 {
 	return (double)(now >= was ? now - was : now) / seconds;
@@ -95,7 +95,7 @@ static int talk_order(const void *x, const void *y)
 	return (a->b > b->b) - (a->b < b->b);
 }
 
-/* Into talk[now->nr]; how many there are. */
+/* Fill talk[now->nr]; returns how many entries it has. */
 static uint32_t rates_of(const struct talk_sums *now,
 			 const struct talk_sums *was, uint32_t most,
 			 struct job_talk *talk)
@@ -170,7 +170,7 @@ void ctl_sched_talk(struct ctl_job *job)
 	    (was->at && ctl_now() - was->at < TALK_EVERY))
 		return;
 	now = sum_up(job);
-	/* What was sent before it was first looked at has no time. */
+	/* The time in which the first count grew is not known, so it gives no rate. */
 	if (was->at && now.at > was->at)
 		tell_talk(job, &now);
 	free(was->pair);

@@ -1,8 +1,8 @@
 /*
- * tell.c - what happens is told to the view, and to the policy
+ * tell.c - apply events to the view, and tell the policy of them
  *
- * Each event is recorded, applied to the view by model_apply(), and told to the
- * policy where it did not plan it itself.
+ * Each event is recorded, applied to the view by model_apply(), and told to the policy
+ * unless it has planned it itself.
  */
 #include "cluster/controller/sched/priv.h"
 #include "cluster/controller/state/find.h"
@@ -13,7 +13,7 @@ void ctl_sched_soon(struct ctl *ctl)
 	sd_event_source_set_enabled(ctl->sched->pass, SD_EVENT_ONESHOT);
 }
 
-/* At that time, or that of the view if it is later. */
+/* Apply it at that time, or at the view's time if that is later. */
 static void apply_at(struct ctl *ctl, struct event *e, usec_t at, bool told)
 {
 	struct ctl_sched *s = ctl->sched;
@@ -127,12 +127,16 @@ void ctl_sched_timer(struct ctl *ctl)
 }
 
 enum {
-	DEMAND_PART = 20,  /* a change of less than 1/20 is not told */
-	DEMAND_FAULTS = 1, /* a second: from there on memory is short */
+	/* the policy is not told of a change of less than 1/20 */
+	DEMAND_PART = 20,
+	/* page faults per second from which on memory is short */
+	DEMAND_FAULTS = 1,
 };
 
-/* A rank that pages has less in memory than it needs: then the largest need seen before
- * counts. */
+/*
+ * What the job's ranks need in memory.  One that swaps has less in memory than it
+ * needs: then the largest need seen before counts.
+ */
 static uint64_t demand_of(const struct ctl_job *job)
 {
 	uint64_t most = 0;

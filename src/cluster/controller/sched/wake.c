@@ -1,6 +1,4 @@
-/*
- * wake.c - the instants that the policy asked for
- */
+/* wake.c - the instants at which the policy asked to be woken */
 #include <stdlib.h>
 #include <string.h>
 

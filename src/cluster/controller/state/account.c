@@ -1,8 +1,8 @@
 /*
  * account.c - what a job asked for and had, and what was done to it, for later
  *
- * A row for each job, written in the transaction of its end; the rows of acts
- * as they come.  They outlive what is remembered of the job.
+ * There is one row per job, written in the transaction in which the job ends, and one
+ * per act, written at once.  They are kept when the job is forgotten.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,9 +57,7 @@ static Control__RankAccount *rank_account(const struct ctl_rank *r)
 	return a;
 }
 
-/*
- * Was the rank on any host? Of ranks that only waited there is nothing to tell.
- */
+/* Was the rank ever on a host?  A rank that only waited has nothing to account for. */
 static bool has_been(const struct ctl_rank *r)
 {
 	return r->host || r->had.cpu_usec || r->moves;

@@ -9,7 +9,7 @@
 /* who: a user, or "" for the controller itself. */
 void ctl_job_act(const struct ctl_job *job, const char *who, const char *fmt,
 		 ...) __attribute__((format(printf, 3, 4)));
-/* It is over. */
+/* Store the account of a job that is over. */
 void ctl_account_store(const struct ctl_job *job);
 
 #endif

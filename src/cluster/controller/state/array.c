@@ -44,7 +44,7 @@ bool ctl_array_means(const struct ctl_job *job,
 
 	if (!n)
 		return true;
-	/* Those before `from` begin at the task or before it. */
+	/* Ranges before index `from` begin at the task or before it. */
 	while (from < to) {
 		mid = from + (to - from) / 2;
 		if (range[mid]->first <= job->spec->task)
@@ -99,7 +99,7 @@ void ctl_array_has_turn(struct ctl_job *job)
 	job->array->turns++;
 }
 
-/* Takes why. */
+/* Set the job's why, which is taken over. */
 static void set_why(struct ctl_job *job, char *why)
 {
 	free(job->why);
@@ -145,7 +145,7 @@ struct ctl_job *ctl_array_next(struct ctl *ctl, struct ctl_array *a)
 {
 	struct ctl_job *job;
 
-	/* One that is held comes back by ctl_array_admits(). */
+	/* A job that is held comes back by ctl_array_admits(). */
 	for (; a->turns < a->at_once && a->next <= a->last; a->next++) {
 		job = ctl_job_find(ctl, a->next);
 		if (!job || job->turn != TURN_WAITS || job->spec->held)

@@ -14,21 +14,24 @@ struct controller_conf {
 	char *state_dir; /* its keys, state.db */
 	char **listen;	 /* addresses (cluster/conn/address.h) */
 	size_t nr_listen, cap_listen;
-	char *pool;	   /* of the capsules' addresses: "A.B.C.D/N" */
+	char *pool;	   /* the capsules' addresses: "A.B.C.D/N" */
 	char *calendar;	   /* a file (hosts/calendar.h); NULL: none */
 	char *policy;	   /* "NAME:key=value,..." */
 	usec_t lost_after; /* ranks of a silent host are given up after this */
-	usec_t kill_grace; /* between TERM and KILL */
+	usec_t kill_grace; /* time between TERM and KILL */
 	usec_t client_grace; /* a job without its client is ended after this */
-	int64_t min_uid;     /* of who runs jobs; -1: identity_first() */
-	bool show_arguments; /* users see the arguments of others */
+	/* lowest uid that may run jobs; -1: identity_first() */
+	int64_t min_uid;
+	bool show_arguments;   /* users see the arguments of others */
 	bool submit_as_others; /* an administrator may submit as any user */
-	int64_t user_jobs;     /* unfinished jobs of one user */
-	int64_t user_ranks;    /* of these jobs */
-	int64_t user_conns;    /* connections of one user */
-	int64_t accounts;      /* of jobs that are over, however long ago */
-	int64_t history;       /* jobs that are over and not forgotten yet */
-	int64_t keep_output;   /* bytes of what a job without client prints */
+	int64_t user_jobs;     /* most unfinished jobs of one user */
+	int64_t user_ranks;    /* most ranks of these jobs */
+	int64_t user_conns;    /* most connections of one user */
+	/* how many accounts of jobs that are over are kept */
+	int64_t accounts;
+	int64_t history; /* how many jobs that are over are remembered */
+	/* bytes kept of what a job without client prints */
+	int64_t keep_output;
 	int64_t record; /* lines kept of what the policy was told and planned
 			   (model/record.h), at least; 0: none */
 };

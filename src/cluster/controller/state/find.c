@@ -1,6 +1,4 @@
-/*
- * find.c - what there is, and what it is to each other
- */
+/* find.c - look-ups of jobs, ranks, keepers and moves, and questions about them */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -10,11 +8,14 @@
 #include "cluster/controller/state/state.h"
 #include "core/clock.h"
 
-/* Agents are back after their longest pause (agent/agent.c) and a handshake. */
+/*
+ * After a restart, agents are back within their longest pause (agent/agent.c) and a
+ * handshake.
+ */
 #define COMING_AFTER (5 * USEC_PER_SEC)
 
 /*
- * If the clock is set back, a policy sees time go on nevertheless, until the
+ * Time never goes back: if the clock is set back, time goes on all the same, until the
  * clock has caught up.
  */
 usec_t ctl_now(void)
@@ -90,10 +91,7 @@ struct ctl_rank *ctl_rank_find(struct ctl *ctl, uint64_t job, uint32_t rank)
 	return found && rank < found->nr ? &found->ranks[rank] : NULL;
 }
 
-/*
- * A rank has few klinks, now and then one more than it has keepers: no table is
- * needed.
- */
+/* A rank has only a few klinks, so no table is needed. */
 static struct klink *klink_of_epoch(const struct ctl_rank *r, uint64_t epoch)
 {
 	struct klink *k;
@@ -129,8 +127,8 @@ struct klink *klink_at(const struct ctl_host *h, uint64_t job, uint32_t rank,
 {
 	const struct ctl_rank *r = ctl_rank_find(h->ctl, job, rank);
 	/*
-	 * A keeper that the host claimed before the rank came there is filed
-	 * with the host.
+	 * A keeper that the host claimed before the rank came there is in the
+	 * host's list.
 	 */
 	struct klink *k = stranger_at(h, job, rank, epoch);
 

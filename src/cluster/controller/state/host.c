@@ -1,6 +1,4 @@
-/*
- * host.c - a host: made, stored, gone
- */
+/* host.c - create, store and destroy hosts */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +79,7 @@ struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name)
 	h->uplink = xstrdup("");
 	h->net = xstrdup("none");
 	control__host_report__init(&h->report);
-	/* Nothing is known of its owner. */
+	/* Until its agent reports, the owner counts as present. */
 	h->owner.here = true;
 	h->owner.cause = PRESENCE_UNREADABLE;
 	h->owner.idle_since = USEC_MAX;

@@ -1,28 +1,34 @@
 /*
- * host.h - a host: made, stored, gone; what is known of it, hosts/host.c changes
+ * host.h - create, store and destroy hosts; hosts/host.c changes what is known of them
  */
 #ifndef CLUSTER_CONTROLLER_STATE_HOST_H
 #define CLUSTER_CONTROLLER_STATE_HOST_H
 
 #include "cluster/controller/state/state.h"
 
-/* Of that name there is none yet.  Not stored: its key says that it exists. */
+/*
+ * There must be none of that name yet.  The host is not stored: its key shows that it
+ * exists.
+ */
 struct ctl_host *ctl_host_create(struct ctl *ctl, const char *name);
 void ctl_host_destroy(struct ctl_host *h); /* when the controller ends */
-/* Is it its user's own?  Then its ranks are no guests there. */
+/* Is it the own host of the job's user?  Then the job's ranks are not guests there. */
 bool ctl_host_is_home(const struct ctl_host *h, const struct ctl_job *job);
 /*
- * -EBUSY, and why, if its owner's terms let no guests in now, and its user is not
- * at home there.
+ * -EBUSY, with the reason, if the owner's terms let no guests in now and it is not the
+ * user's own host.
  */
 int ctl_host_admits(const struct ctl_host *h, const struct ctl_job *job,
 		    struct error *err) must_check;
 /*
- * It has refused a guest, by that code: it counts as closed, or as full, until its
- * next report.
+ * The host has refused a guest with that code: until its next report it counts as
+ * closed, or as full.
  */
 void ctl_host_refuses(struct ctl_host *h, int code);
-/* It is drained, or not any more (all of it empty): not stored. */
+/*
+ * The host is drained, or not any more (who, reason "" and times 0). Not stored by
+ * this.
+ */
 void ctl_host_set_drained(struct ctl_host *h, const char *who,
 			  const char *reason, usec_t at, usec_t by);
 /* One line: "host h1 is being drained by ada: new disk". */

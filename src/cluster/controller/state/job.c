@@ -1,6 +1,4 @@
-/*
- * job.c - a job: made, changed, stored, gone
- */
+/* job.c - create, change, store and destroy jobs */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +10,10 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-/* Of each of a list's texts beside it: the pointer, and what malloc() adds. */
+/*
+ * What each text of a list takes besides its bytes: the pointer, and what malloc()
+ * adds.
+ */
 enum { TEXT_ROOM = 40 };
 
 size_t ctl_job_size(const Control__Submit *s)
@@ -21,7 +22,7 @@ size_t ctl_job_size(const Control__Submit *s)
 	       TEXT_ROOM * (s->n_argv + s->n_env + s->n_hosts);
 }
 
-/* The key of a submit is one of its user: two texts, fresh. */
+/* Keys are each user's own: the user and the key as one fresh text. */
 static char *whose_key(const Control__Submit *s, size_t *ret_n)
 {
 	size_t n = strlen(s->user) + 1;
@@ -79,7 +80,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	job->why = xstrdup("");
 	job->by = xstrdup("");
 	/*
-	 * Room for all ranks that it may ever have: begun anew it may get
+	 * Room for all ranks that it may ever have: after a requeue it may get
 	 * more than before.
 	 */
 	job->ranks = xcalloc(spec->ranks, sizeof(*job->ranks));
@@ -125,7 +126,8 @@ void ctl_job_destroy(struct ctl_job *job)
 }
 
 /*
- * So much of each job that is over is kept for lists: there may be thousands.
+ * Keep only so much of the arguments of jobs that are over, as there may be thousands
+ * of them.
  */
 static void shorten_arguments(Control__Submit *s)
 {

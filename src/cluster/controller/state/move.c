@@ -1,6 +1,4 @@
-/*
- * move.c - a move: made, stored, gone
- */
+/* move.c - create, store and destroy moves */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,4 @@
-/*
- * rank.c - where a rank is, by which keeper, and how it stands: changed here
- * alone
- */
+/* rank.c - where a rank is, which keeper has it, and its state: changed only here */
 #include "cluster/controller/state/rank.h"
 
 #include <stdlib.h>
@@ -42,7 +39,7 @@ static void rank_store(struct ctl_rank *r)
 	store_put_rank(r->job->ctl->store, &row);
 }
 
-/* Its address is its own until its job is over. */
+/* A rank has its address to itself until its job is over. */
 static void set_address(struct ctl_rank *r, struct in_addr address)
 {
 	struct ctl_jobs *jobs = &r->job->ctl->jobs;
@@ -150,7 +147,7 @@ void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use)
 	r->use = *use;
 }
 
-/* Where it is, or belongs. */
+/* The index of the entry, or where it would be inserted. */
 static size_t find_sent(const struct rank_traffic *t, uint32_t rank)
 {
 	size_t at;

@@ -1,61 +1,66 @@
 /*
- * rank.h - where a rank is, by which keeper, and how it stands
+ * rank.h - where a rank is, which keeper has it, and its state
  *
- * Whoever wants to know who changes that finds the callers of these.  Each stores
- * what it changes, where nothing else is said.
+ * All changes of these are made by these functions.  Each stores what it changes,
+ * unless its comment says otherwise.
  */
 #ifndef CLUSTER_CONTROLLER_STATE_RANK_H
 #define CLUSTER_CONTROLLER_STATE_RANK_H
 
 #include "cluster/controller/state/state.h"
 
-/* It waits, and is nowhere; not stored. */
+/* Initialize a rank that waits and is on no host; not stored. */
 void ctl_rank_init(struct ctl_rank *r, struct ctl_job *job, uint32_t rank);
-/* Its job is over: another rank may have its address, which it keeps for lists. */
+/* Its job is over: another rank may get its address, which is still shown in lists. */
 void ctl_rank_free_address(struct ctl_rank *r);
-/* It starts there. */
+/* The rank starts on that host. */
 void ctl_rank_place(struct ctl_rank *r, struct ctl_host *host,
 		    struct in_addr address);
-/* Once more, by another keeper. */
+/* It starts once more, with another keeper. */
 void ctl_rank_place_again(struct ctl_rank *r, struct ctl_host *host);
 /*
- * Its host does not start a keeper for it, until it is placed again.  Not
- * stored: a later controller asks the host again.
+ * Its host has refused to start a keeper for it; this holds until it is placed again.
+ * Not stored: a later controller asks the host again.
  */
 void ctl_rank_is_refused(struct ctl_rank *r);
 void ctl_rank_runs(struct ctl_rank *r);
-/* As its host has it; of no meaning to a later controller, so not stored. */
+/* Its pid on its host; of no meaning to a later controller, so not stored. */
 void ctl_rank_has_pid(struct ctl_rank *r, uint32_t pid);
-/* Of a keeper that it may move to; never given out twice. */
+/* A new epoch, for a keeper that the rank may move to; never given out twice. */
 uint64_t ctl_rank_next_epoch(struct ctl_rank *r);
-/* The keeper of that epoch has it.  downtime: 0 if it was not told yet. */
+/* The keeper of that epoch has the rank now. downtime: 0 if it is not known yet. */
 void ctl_rank_moved(struct ctl_rank *r, struct ctl_host *to, uint64_t epoch,
 		    usec_t downtime);
 void ctl_rank_stood_still(struct ctl_rank *r, usec_t downtime);
-/* Still, since then; 0: no more.  Not stored: its keeper says it again. */
+/* It stands still since then; 0: it runs.  Not stored: its keeper reports it again. */
 void ctl_rank_stands(struct ctl_rank *r, usec_t since);
-/* How much in all; stored by ctl_rank_done(), which follows. */
+/*
+ * How many bytes it has printed in all; stored by ctl_rank_done(), which must follow.
+ */
 void ctl_rank_printed(struct ctl_rank *r, uint64_t stdout_end,
 		      uint64_t stderr_end);
-/* It has not ended by itself; likewise. */
+/* It is lost: it has not ended by itself.  Stored by ctl_rank_done() as well. */
 void ctl_rank_give_up(struct ctl_rank *r);
-/* At a host, where it has ended or from where it left; stored by what follows. */
+/*
+ * What it has used at a host on which it ended or which it left; stored by the call
+ * that follows.
+ */
 void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss);
-/* Where it is, now; not stored. */
+/* What it uses now on its host; not stored. */
 void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use);
-/* To that other one, more; not stored. */
+/* It has sent more to another rank; not stored. */
 void ctl_rank_sent(struct ctl_rank *r, const struct rank_sent *more);
-/* When it is no more, or has nothing to tell any more. */
+/* Forget what it has sent, because it is gone or that is of no interest any more. */
 void ctl_rank_forget_sent(struct ctl_rank *r);
-/* By a move that took place. */
+/* Add the costs of a move that took place. */
 void ctl_rank_cost(struct ctl_rank *r, uint64_t stood_usec, uint64_t bytes);
 void ctl_rank_done(struct ctl_rank *r, int code);
 /*
- * It waits once more, and is nowhere.  Keepers that there were are not its own
- * any more: theirs are the epochs below first_epoch.
+ * It waits again and is on no host.  Its former keepers, with epochs below first_epoch,
+ * are not its own any more.
  */
 void ctl_rank_again(struct ctl_rank *r);
-/* What the store has of the job's. */
+/* Read the job's ranks from the store. */
 void ctl_ranks_read(struct ctl_job *job);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * say.c - what peers are sent: clients, agents, and keepers by their agents
- */
+/* say.c - send messages to clients and agents, and to keepers through their agents */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -19,7 +17,7 @@ void ctl_send(struct ctl_peer *p, uint64_t id, uint64_t re,
 {
 	int r = message_send(p->conn, id, re, what, body);
 
-	/* A peer that comes again is told anew where things stand. */
+	/* A peer that connects again is told the present state. */
 	if (r < 0 && r != -ENOTCONN)
 		conn_fail(p->conn, r, "it does not read what it is sent");
 }
@@ -45,9 +43,7 @@ void ctl_send_failed(struct ctl_peer *p, uint64_t re, int code, const char *fmt,
 	ctl_send(p, 0, re, MESSAGE_BODY(FAILED), &failed);
 }
 
-/*
- * With a union (PMI_UNION_MAX) or a START on top it is below CONN_QUEUE_MAX.
- */
+/* Together with a union (PMI_UNION_MAX) or a START this is less than CONN_QUEUE_MAX. */
 enum { AGENT_FULL = 4 << 20 };
 
 bool klink_has_room(const struct klink *k)
@@ -73,10 +69,7 @@ void klink_request_as(struct klink *k, uint64_t id,
 	Keeper__Request q = KEEPER__REQUEST__INIT;
 	struct klink_name named;
 
-	/*
-	 * Whatever is dropped here is asked for again once the keeper is
-	 * heard.
-	 */
+	/* What is dropped here is sent again once the keeper has reported. */
 	if (!k->host->agent || !k->heard)
 		return;
 	q.id = id;

@@ -1,4 +1,4 @@
-/* skew.c - what a host's clock says, by ours, see skew.h */
+/* skew.c - convert times of a host's clock to ours, see skew.h */
 #include "cluster/controller/state/skew.h"
 
 #define MINUTE (60 * USEC_PER_SEC)

@@ -1,11 +1,11 @@
 /*
  * skew.h - converting times of a host's clock to ours
  *
- * A host reports its time now and then.  A report is as old as its transmission
- * took, so the least difference to our time on arrival is the best estimate;
- * only this minute and the previous one count, as clocks are set and drift.
- * Two times of one host keep their order and distance exactly; those of two
- * hosts are off by no more than the fastest transmission took.
+ * A host reports its time now and then.  A report is as old as its transmission took,
+ * so the least difference to our time on arrival is the best estimate.  Only this
+ * minute and the previous one count, because clocks drift and are set.  Two times of
+ * one host keep their order and distance exactly; times of two hosts are off by no more
+ * than the fastest transmission took.
  */
 #ifndef CLUSTER_CONTROLLER_STATE_SKEW_H
 #define CLUSTER_CONTROLLER_STATE_SKEW_H
@@ -16,8 +16,9 @@
 
 struct skew {
 	bool known;
-	usec_t since;	      /* begin of this minute, by our clock */
-	usec_t least, before; /* ours minus theirs: this minute, the previous */
+	usec_t since; /* beginning of this minute, by our clock */
+	/* ours minus theirs, least of this and of the previous minute */
+	usec_t least, before;
 };
 
 /* A host may send any number: implausible times are ignored. */

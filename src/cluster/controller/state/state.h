@@ -15,10 +15,10 @@
  * asked for or first reports, destroyed when its agent reports that the keeper
  * is gone.
  *
- * All may read all of it; each object has one owner, which alone makes, changes,
- * stores and ends it, and whose functions others call:
+ * All files may read all of it.  Each object has one owner, which alone creates,
+ * changes, stores and destroys it, and whose functions others call:
  *
- *	peer    front/peer.c     which job it is attached to: job/client.c
+ *	peer    front/peer.c     which job it is of a client: the job it is attached to: job/client.c
  *	waiter  state/waiters.c
  *	host    hosts/host.c     made and stored by state/host.c
  *	klink   keepers/link.c   whether it is heard, and what was said to it: hear/
@@ -26,7 +26,7 @@
  *	job     state/job.c      how and why it ends: job/; model: sched/
  *	move    rank_move/       made and stored by state/move.c
  *
- * A struct within an object is the part's that it names.
+ * A struct within an object belongs to the part that its comment names.
  */
 #ifndef CLUSTER_CONTROLLER_STATE_STATE_H
 #define CLUSTER_CONTROLLER_STATE_STATE_H
@@ -50,11 +50,11 @@
 
 enum {
 	CTL_RANKS_MAX = 4096,
-	CTL_USER_BYTES = 64 << 20, /* of one user's jobs that are not over */
-	CTL_ARGUMENTS_KEPT = 4096, /* bytes, of a job that is over */
+	CTL_USER_BYTES = 64 << 20, /* bytes of one user's unfinished jobs */
+	CTL_ARGUMENTS_KEPT = 4096, /* bytes kept of a job that is over */
 	SUBMIT_KEY_MAX = 64,
-	CTL_TASKS_MAX = 100000, /* of an array */
-	CTL_SEED = 1,		/* of the policy's random stream */
+	CTL_TASKS_MAX = 100000, /* tasks of an array */
+	CTL_SEED = 1,		/* seed of the policy's random stream */
 };
 
 #define STATE(NAME) CONTROL__STATE__##NAME
@@ -74,40 +74,50 @@ struct ctl_peer {
 	struct ctl *ctl;
 	struct conn *conn;
 	bool greeted;
-	bool refused;	       /* its user has too many: refused, then closed */
-	int role;	       /* enum role */
-	const char *name;      /* after the role, in conn_peer() */
-	bool holds;	       /* its key, when all are looked at */
-	struct ctl_host *host; /* an agent's */
-	struct ctl_job *job;   /* attached to */
-	LIST_HEAD(, ctl_waiter) waits; /* for what, see waiters.h */
+	/* its user has too many connections: it is refused, then closed */
+	bool refused;
+	int role;	  /* enum role */
+	const char *name; /* after the role, in conn_peer() */
+	/* while all are checked: is its key still valid? */
+	bool holds;
+	struct ctl_host *host;	       /* of an agent: its host */
+	struct ctl_job *job;	       /* attached to */
+	LIST_HEAD(, ctl_waiter) waits; /* what it waits for, see waiters.h */
 	LIST_ENTRY(ctl_peer) link;
 };
 
 /* A request that is answered later; see waiters.h. */
 struct ctl_waiter {
-	struct ctl_peer *peer; /* who waits; NULL: the controller itself */
-	uint64_t re;	       /* the id of its request */
-	uint64_t number;       /* of what an agent was asked for it */
-	Control__Message__BodyCase expected; /* as its answer */
-	struct klink *start;		     /* that this is the start of */
-	struct ctl_waiters *list;	     /* of what it waits for */
+	/* the peer that waits; NULL: the controller itself */
+	struct ctl_peer *peer;
+	uint64_t re; /* the id of its request */
+	/* number of the question to an agent that was sent for it */
+	uint64_t number;
+	Control__Message__BodyCase expected; /* which answer is expected */
+	/* the keeper whose start this is */
+	struct klink *start;
+	struct ctl_waiters *list; /* the list of what it waits for */
 	TAILQ_ENTRY(ctl_waiter) link;
 	LIST_ENTRY(ctl_waiter) of_peer;
 };
 
-/* What a host lends, by our clock: hosts/lending.c's. */
+/* What a host lends, times by our clock: hosts/lending.c's. */
 struct ctl_lending {
 	struct lending is;
-	uint32_t guests, guests_most;	   /* there, and allowed */
-	uint32_t cores;			   /* that are always the owner's */
+	/* how many are there, and how many may be */
+	uint32_t guests, guests_most;
+	/* cores that are always the owner's */
+	uint32_t cores;
 	uint32_t disturbed, left, returns; /* today */
-	bool giving;			   /* back, and it is not done */
+	/* it is being given back, and that is not done yet */
+	bool giving;
 	struct owner_return last[CONTRACT_RETURNS];
 	uint32_t nr_last;
 };
 
-/* Whose own host it is, as its agent says and our user database knows them. */
+/*
+ * Users whose own host it is, as its agent names them and the user database has them.
+ */
 struct ctl_owners {
 	char *text;
 	int32_t uid[HOST_OWNERS];
@@ -116,38 +126,43 @@ struct ctl_owners {
 
 /* What is known of why a host is drained. */
 struct ctl_drained {
-	char *who, *reason; /* "": not told */
-	usec_t at, by;	    /* since 1970: begun; empty by then, 0: any time */
+	char *who, *reason; /* "": not given */
+	/* since 1970: when it began; by when it must be empty (0: any time) */
+	usec_t at, by;
 };
 
 struct ctl_host {
 	struct ctl *ctl;
-	uint32_t ix; /* in ctl->hosts and the view */
+	uint32_t ix; /* its index in ctl->hosts and in the view */
 	char *name;
 	char *boot_id;
 	bool drain;
 	struct ctl_drained drained; /* if it is */
-	usec_t open_until; /* by the calendar, since 1970; 0: it says nothing */
+	/* until then by the calendar, since 1970; 0: not in the calendar */
+	usec_t open_until;
 	struct ctl_owners owners;
 	struct ctl_peer *agent; /* NULL while it is not connected */
 	char *address, *uplink, *net;
-	unsigned prefix; /* of the network at its uplink */
-	double score;	 /* of the agent's benchmark */
+	unsigned prefix; /* prefix of the network at its uplink */
+	double score;	 /* result of the agent's benchmark */
 	uint32_t cores;
 	uint64_t memory;
-	uint64_t link_bits; /* a second; 0: not known */
-	struct limits most; /* of a rank there; as its agent says */
+	uint64_t link_bits; /* per second; 0: not known */
+	/* limits of each rank there, as its agent reports */
+	struct limits most;
 	Control__HostReport report;
 	struct presence owner; /* by our clock */
 	struct ctl_lending lending;
-	usec_t lost_since; /* since 1970; 0: it is there */
-	struct skew skew;  /* of its clock */
-	bool early;	   /* never there since the controller was started */
+	usec_t lost_since; /* since 1970; 0: it is connected */
+	struct skew skew;  /* offset of its clock */
+	/* it has not connected since the controller was started */
+	bool early;
 	sd_event_source *lost;
-	struct ctl_waiters drainers; /* for it to be empty: one client */
-	struct ctl_waiters asked;    /* for what its agent answers */
-	struct klinks klinks;	     /* of its keepers, as they were made */
-	struct klinks strangers;     /* of these, of jobs nobody knows */
+	struct ctl_waiters drainers; /* wait for it to be empty */
+	struct ctl_waiters asked;    /* wait for answers of its agent */
+	struct klinks klinks;	     /* its keepers, in the order of creation */
+	/* those of them that belong to no known job */
+	struct klinks strangers;
 	unsigned nr_strangers;
 	UT_hash_handle by_name;
 };
@@ -155,8 +170,9 @@ struct ctl_host {
 /* Output that no client has acknowledged yet, or an event behind it. */
 struct pending {
 	uint64_t seq;
-	Keeper__Event *output; /* NULL once done, or no output */
-	bool sent;	       /* to the client there is now */
+	/* NULL once it is done, or if it is not output */
+	Keeper__Event *output;
+	bool sent; /* sent to the present client */
 };
 
 /* What a keeper sends: keepers/output.c's. */
@@ -166,21 +182,25 @@ struct klink_out {
 	struct pending *pending; /* [0, nr) in order of seq */
 	size_t nr, cap;
 	size_t held; /* bytes of output in it */
-	bool waits;  /* in job->turns: some of it the client has to be sent */
+	/* it is in job->turns: the client is still to be sent some */
+	bool waits;
 };
 
 struct klink {
 	struct ctl_host *host;
-	struct ctl_job *job; /* NULL: of a job nobody knows */
+	struct ctl_job *job; /* NULL: its job is not known */
 	uint32_t rank;
 	uint64_t job_id, epoch;
-	uint64_t number;	     /* of KEEPER_START; never used twice */
+	/* number of its KEEPER_START; never used twice */
+	uint64_t number;
 	struct ctl_waiter *starting; /* KEEPER_START is not answered yet */
 	bool heard; /* HELLO has come since its agent connected */
 	bool start_sent, kill_wanted;
 	bool start_late,
-		release_late; /* until its agent's connection has room */
-	bool gone;	      /* it has died, and is found no more */
+		/* to be sent when its agent's connection has room */
+		release_late;
+	/* it has died; look-ups do not find it any more */
+	bool gone;
 	struct klink_out out;
 	TAILQ_ENTRY(klink) turn;
 	TAILQ_ENTRY(klink) link; /* in host->klinks */
@@ -193,54 +213,57 @@ struct klink_name {
 	Control__KeeperName name;
 };
 
-/* job/deliver.c's, in the store as such. */
+/* Signals of a rank: job/deliver.c's; stored as struct store_signals. */
 struct rank_signals {
-	uint64_t waiting; /* until it can take them; bit signo-1 */
-	uint32_t sent;	  /* the one it has not answered; or 0 */
-	uint64_t number;  /* of the last sent */
-	uint64_t epoch;	  /* of the keeper that it was sent to */
+	/* signals that wait until it can take them; bit signo-1 */
+	uint64_t waiting;
+	uint32_t sent;	 /* the signal that it has not answered yet; or 0 */
+	uint64_t number; /* number of the last one sent */
+	uint64_t epoch;	 /* epoch of the keeper that it was sent to */
 };
 
-/* Once it has ended: users/limit.c's. */
+/* Set when the rank has ended: users/limit.c's. */
 struct rank_limits {
 	struct limits had;
 	struct limits_met met; /* how often it met them */
-	bool over_memory;      /* which ended it */
+	bool over_memory;      /* was it ended because of memory? */
 };
 
-/* What it had so far, in all its lives and wherever it was. */
+/* What a rank has used so far, in all its runs and on all hosts. */
 struct rank_account {
 	uint64_t cpu_usec, max_rss;
-	uint64_t stood_usec, moved_bytes; /* by its moves */
+	uint64_t stood_usec, moved_bytes; /* costs of its moves */
 };
 
-/* What it gets where it is, as its host said last. */
+/* What a rank uses on its host, as last reported. */
 struct rank_use {
-	double share, waits; /* processors, and threads without one */
-	double faults;	     /* major, a second */
-	uint64_t memory;     /* bytes */
-	uint64_t cpu_usec;   /* there; 0 once it is in its account */
+	/* processors in use, and threads that wait for one */
+	double share, waits;
+	double faults;	 /* major page faults per second */
+	uint64_t memory; /* bytes */
+	/* used on this host; 0 once it is in its account */
+	uint64_t cpu_usec;
 };
 
-/* What a rank has sent to another of its job. */
+/* How much a rank has sent to another rank of its job. */
 struct rank_sent {
 	uint32_t rank;
 	uint64_t bytes, segments;
 };
 
-/* By rank; not stored: it says who talks to whom, from when on does not matter. */
+/* By rank.  Not stored: only rates are computed from it, which need no beginning. */
 struct rank_traffic {
 	struct rank_sent *to;
 	size_t nr, cap;
 };
 
-/* What two ranks have sent each other so far. */
+/* How much two number of ranks have sent each other so far. */
 struct pair_sent {
 	uint32_t a, b; /* a < b */
 	uint64_t bytes, segments;
 };
 
-/* Of a job, at an instant: sched/talk.c's. */
+/* These of a whole job at one instant: sched/talk.c's. */
 struct talk_sums {
 	usec_t at; /* 0: none yet */
 	struct pair_sent *pair;
@@ -255,13 +278,14 @@ struct ctl_rank {
 	struct in_addr address; /* 0: none; ctl_rank_at() */
 	UT_hash_handle by_address;
 	uint64_t epoch, last_epoch;
-	uint64_t first_epoch; /* since it began anew; 0: it never did */
+	/* its first epoch since the last requeue; 0: there was none */
+	uint64_t first_epoch;
 	int exit;
 	uint32_t moves;
 	usec_t downtime;
 	uint64_t stdout_end, stderr_end;
-	uint64_t sent_to[2]; /* end of what clients were sent, of either */
-	bool inherited;	     /* an earlier controller has begun with that */
+	uint64_t sent_to[2]; /* end of what clients were sent of each stream */
+	bool inherited;	     /* an earlier controller has sent clients output */
 	uint32_t pid;
 	struct rank_account had;
 	struct rank_use use;
@@ -269,64 +293,73 @@ struct ctl_rank {
 	struct ctl_move *move;
 	struct rank_signals signals;
 	bool aborted; /* it called MPI_Abort */
-	bool lost;    /* DONE, and it has not ended by itself */
+	bool lost;    /* DONE, but it has not ended by itself */
 	struct rank_limits limits;
-	struct klinks klinks; /* as they were made */
-	unsigned starts;      /* again, after its keeper died first */
-	bool refused;	      /* by its host: it has no keeper, and waits */
-	usec_t frozen_since;  /* it stands still; 0: it does not */
-	/* After moves that the policy wanted failed: the last, to there. */
+	struct klinks klinks; /* its klinks in the order of creation */
+	/* how often it was started again after its keeper died early */
+	unsigned starts;
+	/* its host has refused it: it has no keeper, and waits */
+	bool refused;
+	usec_t frozen_since; /* since when it stands still; 0: it does not */
+	/*
+	 * After failed moves that the policy wanted: when it may be moved
+	 * again, and the last destination.
+	 */
 	usec_t no_move_before;
 	const struct ctl_host *no_move_to;
 	unsigned nr_failed;
 };
 
-/* The kind of failure that a job's exit code is from, most certain first. */
+/* The kind of failure that a job's exit code comes from, the most certain first. */
 enum ctl_cause {
 	CAUSE_OWN,
-	CAUSE_SIGABRT, /* as libraries abort when a peer is gone */
-	CAUSE_ECHO,    /* an MPI library aborts: only ever an echo */
+	CAUSE_SIGABRT, /* as when a library aborts because a peer is gone */
+	/* an MPI library has aborted: always an echo of another end */
+	CAUSE_ECHO,
 };
 
 /* What rank 0 reads: keepers/stdin.c's. */
 struct job_input {
-	uint64_t from; /* what its keeper wants next */
+	uint64_t from; /* offset of what its keeper wants next */
 	uint64_t sent; /* end of what was sent last */
-	bool known;    /* from is its keeper's word */
-	bool late;     /* some was dropped, its agent had no room */
-	bool ended;    /* its keeper has the end: ask for no more */
+	bool known;    /* the keeper has told `from` */
+	/* some input was dropped because its agent had no room */
+	bool late;
+	/* its keeper has the end of the input: ask for no more */
+	bool ended;
 };
 
-/* Its barriers: job/pmi.c's. */
+/* A job's PMI barriers: job/pmi.c's. */
 struct job_pmi {
 	struct pmi_gather *gather; /* NULL once the job is over */
 	uint64_t generation;	   /* barriers completed */
-	uint8_t *release;	   /* packed Keeper__PmiRelease of the last */
+	/* packed Keeper__PmiRelease of the last barrier */
+	uint8_t *release;
 	size_t release_n;
 };
 
-/* What the store has of what it printed: keepers/kept.c's. */
+/* What is stored of what the job printed: keepers/kept.c's. */
 struct job_kept {
-	size_t bytes;		    /* at least */
-	bool known;		    /* they were counted */
-	struct ctl_waiters readers; /* for more */
+	size_t bytes;		    /* at least so many */
+	bool known;		    /* the bytes were counted */
+	struct ctl_waiters readers; /* wait for more */
 };
 
-/* Those of the jobs of an array that are remembered: state/array.c's. */
+/* An array, as far as its jobs are remembered: state/array.c's. */
 struct ctl_array {
-	uint64_t id, last; /* numbers of its first job, and of the last one */
-	uint32_t tasks;	   /* jobs of it that there are */
-	uint32_t at_once;  /* so many may have their turn; 0: all */
-	uint32_t turns;	   /* so many have it */
+	uint64_t id, last; /* numbers of its first and of its last job */
+	uint32_t tasks;	   /* how many of its jobs are remembered */
+	uint32_t at_once;  /* how many may have a turn at a time; 0: all */
+	uint32_t turns;	   /* how many have one */
 	uint64_t next;	   /* no job below it waits for its turn */
 	UT_hash_handle by_id;
 };
 
-/* May it start, as far as its array goes? */
+/* May a job start, as far as its array is concerned? */
 enum ctl_turn { TURN_FREE, TURN_WAITS, TURN_HAS };
 
 struct ctl_job {
-	size_t size; /* of what was submitted */
+	size_t size; /* bytes of what was submitted */
 	struct ctl *ctl;
 	uint64_t id;
 	int state;
@@ -334,66 +367,71 @@ struct ctl_job {
 	char *why;
 	usec_t submit, start, end;
 	int exit, bad_rank;
-	bool limit_met;	 /* why tells of it */
-	int cause;	 /* of exit and why: enum ctl_cause */
-	usec_t cause_at; /* by our clock; 0: unknown */
-	int reason;	 /* Control__Reason of exit and why */
-	char *by;	 /* whose doing that was; "" */
+	bool limit_met;	 /* a limit that was met is named in why */
+	int cause;	 /* where exit and why come from: enum ctl_cause */
+	usec_t cause_at; /* when, by our clock; 0: unknown */
+	int reason;	 /* Control__Reason for exit and why */
+	char *by;	 /* the user who caused that; or "" */
 	uint32_t nr;	 /* ranks */
 	struct ctl_rank *ranks;
 	struct job *model; /* NULL once it has ended */
 	struct talk_sums talks;
-	struct ctl_peer *client; /* that prints its output */
-	struct klinks turns;	 /* of those that have output for it */
-	size_t in_flight;	 /* sent to it and not acknowledged, in bytes */
+	struct ctl_peer *client; /* the client that prints its output */
+	struct klinks turns;	 /* klinks with output for the client */
+	size_t in_flight;	 /* bytes sent to it and not acknowledged */
 	struct job_input input;
 	struct job_pmi pmi;
 	struct job_kept kept;
-	struct ctl_waiters waiters; /* for its end */
-	struct ctl_array *array;    /* NULL: it is of none */
+	struct ctl_waiters waiters; /* wait for the job's end */
+	struct ctl_array *array;    /* NULL: it is not of an array */
 	enum ctl_turn turn;
-	bool deserted;		  /* no client can ever come back */
-	sd_event_source *grace;	  /* client gone: ends it */
-	sd_event_source *killer;  /* TERM sent: KILL follows */
-	sd_event_source *limiter; /* at its warning, or its time limit */
+	bool deserted;		 /* its client can never come back */
+	sd_event_source *grace;	 /* the client is gone: ends the job */
+	sd_event_source *killer; /* TERM was sent: sends KILL */
+	/* at the warning or the end of its time limit */
+	sd_event_source *limiter;
 	TAILQ_ENTRY(ctl_job) link;
 	UT_hash_handle by_id;
 	UT_hash_handle by_key;
-	char *key; /* as by_key has it; NULL: none */
+	char *key; /* the key in by_key; NULL: none */
 };
 
 enum ctl_move_step {
 	STEP_KEEPER,	/* the new keeper is being started */
-	STEP_RECEIVING, /* RECEIVE sent */
-	STEP_OUT,	/* MIGRATE_OUT sent */
-	STEP_RESTORED,	/* read from the store: where it stands is not known */
+	STEP_RECEIVING, /* RECEIVE was sent */
+	STEP_OUT,	/* MIGRATE_OUT was sent */
+	/* read from the store: how far it has come is not known */
+	STEP_RESTORED,
 };
 
 #define MIGRATE_KEY_MAX 32
 
 struct ctl_move_bounds {
 	uint64_t budget; /* the longest downtime; 0: any */
-	usec_t by;	 /* ctl_now(): it should have left; 0: no matter */
+	/* by when the rank should have left (ctl_now()); 0: any time */
+	usec_t by;
 };
 
 struct ctl_move {
 	struct ctl_rank *rank;
-	uint64_t epoch, source_epoch; /* keepers' there and here */
+	/* epochs of the destination's and of the source's keeper */
+	uint64_t epoch, source_epoch;
 	struct ctl_host *from, *to;
 	enum ctl_move_step step;
 	uint8_t key[32];
 	struct ctl_move_bounds bounds;
-	bool landed, gone, committed; /* what is known of it */
+	bool landed, gone, committed; /* what the keepers have reported */
 	bool dest_ended;	      /* the destination's copy is no more */
-	bool told;    /* the policy was, where the rank is now */
-	bool policy;  /* asked for by the policy */
-	bool refused; /* for what the rank holds */
+	bool told;    /* the policy was told where the rank is now */
+	bool policy;  /* the policy wanted the move */
+	bool refused; /* refused because of what the rank holds */
 	bool doubt_source, doubt_dest;
-	bool due; /* while all that leave a host are gone through */
+	bool due; /* mark, while all moves from a host are gone through */
 	Control__Moved report;
-	struct ctl_waiters askers;	/* at most one */
-	uint8_t asked[MIGRATE_KEY_MAX]; /* report.key is there */
-	sd_event_source *timer;		/* until MIGRATE_OUT */
+	/* clients that wait for its end, at most one */
+	struct ctl_waiters askers;
+	uint8_t asked[MIGRATE_KEY_MAX]; /* report.key points here */
+	sd_event_source *timer;		/* runs until MIGRATE_OUT is sent */
 	TAILQ_ENTRY(ctl_move) link;
 };
 
@@ -404,10 +442,11 @@ struct ctl_move {
 struct ctl_happenings {
 	/* Events have come: the policy is to decide. */
 	void (*pass_due)(struct ctl *ctl);
-	/* A keeper of that job has come up, and the job has no client. */
+	/* A keeper of that job has reported, and the job has no client. */
 	void (*job_unheard)(struct ctl_job *job);
 	/*
-	 * Called before the job is told: ends the rank's move, if there is one.
+	 * A rank is lost; called before the job is told.  Ends the rank's move,
+	 * if there is one.
 	 */
 	void (*rank_lost)(struct ctl_rank *r, const char *how);
 };
@@ -423,14 +462,15 @@ struct ctl_hosts {
 struct ctl_jobs {
 	TAILQ_HEAD(ctl_job_list, ctl_job) list; /* by id */
 	struct ctl_job *by_id;
-	struct ctl_job *by_key;	     /* of those submitted with one */
-	struct ctl_rank *by_address; /* of those that are not over */
+	struct ctl_job *by_key;	     /* jobs that were submitted with a key */
+	struct ctl_rank *by_address; /* ranks of unfinished jobs */
 	struct ctl_array *arrays;    /* by id */
-	bool turns; /* jobs of arrays may have their turn now */
+	bool turns;		     /* jobs of arrays may get a turn now */
 	unsigned nr_ended;
-	uint64_t last; /* id that was given out */
+	uint64_t last; /* the last id that was given out */
 	bool outside;  /* ctl_jobs_outside() */
-	bool refused; /* ranks may wait that their hosts refused: job/start.c's */
+	/* there may be ranks that their hosts refused: job/start.c's */
+	bool refused;
 };
 
 TAILQ_HEAD(ctl_moves, ctl_move);
@@ -442,17 +482,19 @@ struct ctl {
 	sd_event *event;
 	struct store *store;
 	char *keys_path;
-	uint32_t min_uid; /* who has a lower one runs nothing */
+	uint32_t min_uid; /* users with a lower uid run nothing */
 	/* What there is. */
 	struct ctl_hosts hosts;
 	struct ctl_jobs jobs;
-	struct ctl_moves moves; /* under way: state/move.c's */
-	uint64_t last_request;	/* to an agent, its number: state/waiters.c's */
-	/* What only the part in question looks into. */
-	struct ctl_front *front;       /* connections */
-	struct ctl_pool *pool;	       /* addresses of ranks: job/pool.c's */
-	struct ctl_sched *sched;       /* the policy and its view */
-	struct ctl_closings *closings; /* of hosts: hosts/closing.c's */
+	struct ctl_moves moves; /* moves under way: state/move.c's */
+	/* number of the last request to an agent: state/waiters.c's */
+	uint64_t last_request;
+	/* Private to the parts that are named. */
+	struct ctl_front *front; /* connections */
+	struct ctl_pool *pool;	 /* addresses of ranks: job/pool.c's */
+	struct ctl_sched *sched; /* the policy and its view */
+	/* closures of hosts: hosts/closing.c's */
+	struct ctl_closings *closings;
 };
 
 #endif

@@ -1,19 +1,17 @@
 /*
  * store.h - the controller's persistent state
  *
- * One SQLite file in WAL mode, the only truth about jobs, their ranks, moves
- * and hosts.  The put functions write whole rows, inside a transaction that the
- * first of them opens; store_commit() makes it durable.  The controller commits
- * before it sends any byte that depends on it (conn/conn.h: before_send), so
- * what it has acknowledged is on disk, and events that arrive together share
- * one commit.
+ * It is one SQLite file in WAL mode, the only truth about jobs, their ranks, moves and
+ * hosts.  The put functions write whole rows, inside a transaction that the first of
+ * them opens; store_commit() makes it durable.  The controller commits before it sends
+ * any byte that depends on the change (conn/conn.h: before_send). So what it has
+ * acknowledged is on disk, and events that arrive together share one commit.
  *
- * Each file has STORE_RESERVE bytes preallocated, so that the state of running
- * jobs can be written on a full disk, too.  Where even that fails, for want of
- * room or by an error of the disk, the puts and the commit say so in the log
- * and try again until it works: nothing leaves meanwhile that tells of it.  A
- * corrupt database ends the controller; a restarted one continues from the last
- * commit.
+ * Each file has STORE_RESERVE bytes preallocated, so that the state of running jobs can
+ * be written even on a full disk.  If even that fails, for lack of room or because of a
+ * disk error, the puts and the commit log that and try again until it works; no message
+ * that depends on it is sent meanwhile.  A corrupt database ends the controller.  A
+ * restarted controller continues from the last commit.
  *
  * Text and blobs in rows that get functions hand out are valid during the
  * callback; NULL text is stored as empty.
@@ -38,13 +36,13 @@ struct store_job {
 	const char *why;
 	usec_t submit, start, end; /* since 1970 */
 	int exit, bad_rank;
-	int cause;		 /* of these: enum ctl_cause */
+	int cause;		 /* of exit and why: enum ctl_cause */
 	usec_t cause_at;	 /* 0: unknown */
-	bool limit_met;		 /* why tells of it */
+	bool limit_met;		 /* a limit that was met is named in why */
 	int reason;		 /* Control__Reason */
-	const char *by;		 /* whose doing that was */
+	const char *by;		 /* the user who caused that */
 	uint64_t pmi_generation; /* barriers completed */
-	const void *pmi_release; /* the last one's union, packed */
+	const void *pmi_release; /* the union of the last one, packed */
 	size_t pmi_release_n;
 };
 
@@ -53,24 +51,26 @@ struct store_rank {
 	uint32_t rank;
 	int state;
 	const char *host;
-	uint32_t address;     /* of its capsule, in host byte order; 0: none */
-	uint64_t epoch;	      /* of the keeper that has it */
-	uint64_t last_epoch;  /* the last that was given out */
-	uint64_t first_epoch; /* since its job began anew; 0: it never did */
-	uint64_t cpu_usec, max_rss, stood_usec, moved_bytes; /* so far */
+	/* its capsule's address, in host byte order; 0: none */
+	uint32_t address;
+	uint64_t epoch;	     /* epoch of the keeper that has it */
+	uint64_t last_epoch; /* the last epoch that was given out */
+	/* the first since the last requeue; 0: there was none */
+	uint64_t first_epoch;
+	uint64_t cpu_usec, max_rss, stood_usec, moved_bytes; /* totals so far */
 	int exit;
 	uint32_t moves;
-	usec_t downtime; /* of the last move */
+	usec_t downtime; /* downtime of the last move */
 	uint64_t stdout_end, stderr_end;
 };
 
-/* Signals for a rank that it has not taken yet, as far as we know. */
+/* Signals for a rank that it has not taken yet, as far as the controller knows. */
 struct store_signals {
 	uint64_t job;
 	uint32_t rank;
 	uint64_t waiting; /* bit signo-1 */
-	uint32_t sent;	  /* signo of the one its keeper was sent; 0: none */
-	uint64_t number;  /* of the last that was sent */
+	uint32_t sent;	  /* the one that its keeper was sent last; 0: none */
+	uint64_t number;  /* number of the last one that was sent */
 };
 
 enum store_move_state {
@@ -83,10 +83,10 @@ struct store_move {
 	uint64_t job;
 	uint32_t rank;
 	uint64_t epoch;
-	uint64_t source_epoch; /* of the keeper it leaves */
+	uint64_t source_epoch; /* epoch of the keeper that it leaves */
 	const char *from, *to;
 	int state;
-	const void *moved; /* a packed Moved, once over */
+	const void *moved; /* a packed Moved, once the move is over */
 	size_t moved_n;
 };
 
@@ -95,13 +95,15 @@ struct store_output {
 	uint64_t seq; /* from 1 up, in order; filled in by the store */
 	uint64_t job;
 	uint32_t rank, stream;
-	uint64_t epoch, number; /* its keeper's: the same is stored once */
+	/* its keeper's epoch and number: the same piece is stored once */
+	uint64_t epoch, number;
 	uint64_t offset;
 	const void *data;
 	size_t n;
 };
 
-enum { STORE_ACTS = 256 }; /* of one job: its user can do any number */
+/* how many are kept of one job, whose user can do any number */
+enum { STORE_ACTS = 256 };
 
 /* What was done to a job. */
 struct store_act {
@@ -110,7 +112,7 @@ struct store_act {
 	const char *who, *what;
 };
 
-/* What a job that is over asked for and had. */
+/* What a job that is over had asked for, and what it used. */
 struct store_account {
 	uint64_t job;
 	const char *user;
@@ -130,20 +132,19 @@ struct store_host {
 struct store_line {
 	uint64_t seq; /* from 1 up, in order; filled in by the store */
 	usec_t at;    /* since 1970 */
-	uint64_t job; /* that it tells of; 0: of none */
-	bool begin;   /* what comes before can be left out */
+	uint64_t job; /* the job that it is about; 0: none */
+	bool begin;   /* a segment begins here */
 	const char *line;
 };
 
 /*
- * Open or make the file.  -EBUSY when another process has it open for
- * writing: there is one controller.  One of an earlier version is brought up
- * to date, and a copy of it as it was kept as PATH.vN; one of a later version
- * is refused, and left as it is.
+ * Open or create the file.  -EBUSY if another process has it open for writing: there is
+ * one controller.  A file of an earlier version is brought up to date, after a copy was
+ * kept as PATH.vN; one of a later version is refused and left as it is.
  */
 int store_open(const char *path, struct store **ret,
 	       struct error *err) must_check;
-void store_close(struct store *s); /* commits; NULL is allowed */
+void store_close(struct store *s); /* commits first; NULL is allowed */
 
 void store_put_job(struct store *s, const struct store_job *job);
 void store_put_rank(struct store *s, const struct store_rank *rank);
@@ -151,35 +152,41 @@ void store_put_signals(struct store *s, const struct store_signals *signals);
 void store_put_move(struct store *s, const struct store_move *move);
 void store_put_host(struct store *s, const struct store_host *host);
 void store_put_line(struct store *s, const struct store_line *line);
-/* Remove what comes before the last begin that has `least` lines after it; all
- * if least is 0. */
+/*
+ * Remove all lines before the last segment's beginning that has at least `least` lines
+ * after it; all lines if least is 0.
+ */
 void store_trim_lines(struct store *s, uint64_t least);
 void store_put_output(struct store *s, const struct store_output *piece);
-/* Of a job's pieces the last ones stay that are so many bytes together. */
+/*
+ * Keep the last pieces of a job's output that have so many bytes together; remove the
+ * others.
+ */
 void store_trim_output(struct store *s, uint64_t job, size_t bytes);
-/* The last STORE_ACTS of a job stay. */
+/* Store an act; the last STORE_ACTS of a job are kept. */
 void store_put_act(struct store *s, const struct store_act *act);
 void store_put_account(struct store *s, const struct store_account *account);
-/* Of accounts, and acts of jobs before them, the last so many stay. */
+/* Keep the last `most` accounts; remove older ones, and acts of older jobs. */
 void store_trim_accounts(struct store *s, uint64_t most);
 void store_commit(struct store *s);
 
-/* Is there room for new jobs?  Also takes back what the reserve lacks. */
+/* Is there room for new jobs?  This also preallocates again what the reserve lacks. */
 #define STORE_RESERVE (8u << 20)
 enum store_room {
-	STORE_ROOM,	/* enough */
-	STORE_ROOM_LOW, /* somebody should know */
-	STORE_ROOM_NONE /* the reserve is not whole: for what runs only */
+	STORE_ROOM,	/* there is enough room */
+	STORE_ROOM_LOW, /* an administrator should be told */
+	/* the reserve is not complete: room for running jobs only */
+	STORE_ROOM_NONE
 };
 enum store_room store_room(struct store *s);
 
-/* Remove a job and all that belongs to it; its id is not given out again. */
+/* Remove a job and all that belongs to it.  Its id is not given out again. */
 void store_forget_job(struct store *s, uint64_t id);
 
 /* The highest job id ever given out; 0 for none. */
 uint64_t store_last_job(struct store *s);
 
-/* Each row, ordered by key. */
+/* Call fn for each row, in the order of keys. */
 void store_each_job(struct store *s,
 		    void (*each)(void *ctx, const struct store_job *),
 		    void *ctx);
@@ -192,31 +199,34 @@ void store_each_signals(struct store *s, uint64_t job,
 /* Has the keeper of that epoch ever been asked to be there? */
 bool store_was_there(struct store *s, uint64_t job, uint32_t rank,
 		     uint64_t epoch, const char *host);
-/* The one that was over last, if there is one. */
+/* The last move of the rank that has ended, if there is one. */
 void store_last_move(struct store *s, uint64_t job, uint32_t rank,
 		     void (*last)(void *ctx, const struct store_move *),
 		     void *ctx);
-/* Those that are not over. */
+/* Moves that have not ended. */
 void store_each_move(struct store *s,
 		     void (*each)(void *ctx, const struct store_move *),
 		     void *ctx);
-/* The first and last line there are; 0 for none. */
+/* Sequence numbers of the first and the last line; 0 if there are none. */
 void store_lines(struct store *s, uint64_t *first, uint64_t *last);
-/* Lines from seq `from` on, of all jobs (0) or one, until each says false. */
+/*
+ * Call each() for the lines from seq `from` on, of all jobs (0) or of one, until it
+ * returns false.
+ */
 void store_each_line(struct store *s, uint64_t from, uint64_t job,
 		     bool (*each)(void *ctx, const struct store_line *),
 		     void *ctx);
-/* A piece counts as so many bytes more than it has. */
+/* Each piece counts as so many bytes more than it has. */
 #define STORE_PIECE 64u
 size_t store_output_bytes(struct store *s, uint64_t job);
-/* A job's pieces from seq `from` on, until each says false. */
+/* Call each() for a job's pieces from seq `from` on, until it returns false. */
 void store_each_output(struct store *s, uint64_t job, uint64_t from,
 		       bool (*each)(void *ctx, const struct store_output *),
 		       void *ctx);
 void store_each_act(struct store *s, uint64_t job,
 		    void (*each)(void *ctx, const struct store_act *),
 		    void *ctx);
-/* From that job on, until each says false. */
+/* Call each() for the accounts from that job on, until it returns false. */
 void store_each_account(struct store *s, uint64_t from,
 			bool (*each)(void *ctx, const struct store_account *),
 			void *ctx);

@@ -6,17 +6,18 @@
 
 #include "cluster/controller/state/store.h"
 
-/* What this transaction has written, to be written again if it must be. */
+/* What this transaction has written, so that it can be written again. */
 struct store_log {
 	struct store_put {
 		sqlite3_stmt *st;
-		size_t values; /* its first one */
-		int nr_values; /* from column 1 on */
+		size_t values; /* index of its first value */
+		int nr_values; /* for columns from 1 on */
 	} * puts;
 	struct store_value {
-		int type;	      /* SQLITE_INTEGER, _TEXT or _BLOB */
-		sqlite3_int64 number; /* itself, or how many bytes */
-		size_t at;	      /* its first one */
+		int type; /* SQLITE_INTEGER, _TEXT or _BLOB */
+		/* the number itself, or the length in bytes */
+		sqlite3_int64 number;
+		size_t at; /* offset of the first byte */
 	} * values;
 	char *bytes;
 	size_t nr_puts, cap_puts, nr_values, cap_values, nr_bytes, cap_bytes;
@@ -28,15 +29,18 @@ struct store {
 	sqlite3_stmt **kept; /* store_kept.c's */
 	bool in_transaction;
 	struct store_log log;
-	/* For room alone; closed after db, whose locks would go with it. */
+	/*
+	 * The files, for their reserves; closed after db, because closing drops
+	 * its locks.
+	 */
 	int fd, wal_fd;
 	enum store_room room;
 };
 
 /*
- * Have the database to ourselves and in today's layout: make it, or bring one
- * of an earlier version up to date, after a copy of it as it is was kept as
- * PATH.vN.  A result of SQLite; where *err has a text, it says why.
+ * Lock the database for this process and bring it to today's layout: create it, or
+ * update one of an earlier version, after a copy was kept as PATH.vN. Returns a result
+ * of SQLite; if *err has a text, it says why.
  */
 int store_schema(sqlite3 *db, const char *path, struct error *err) must_check;
 
@@ -48,7 +52,7 @@ void store_kept_forget(struct store *s, uint64_t job);
 
 /* ---- store_write.c: writing, also where there is no room */
 
-/* This statement, in a transaction, with the values that follow; then run it. */
+/* Begin a statement, in a transaction; add its values; and run it. */
 void store_put(struct store *s, sqlite3_stmt *st);
 void store_int(struct store *s, sqlite3_int64 number);
 void store_text(struct store *s, const char *text); /* NULL: "" */
@@ -56,11 +60,14 @@ void store_blob(struct store *s, const void *p, size_t n);
 void store_put_end(struct store *s);
 void store_log_clear(struct store_log *l);
 
-/* A result of SQLite; what it prepared is there either way. */
+/*
+ * Prepare n statements.  Returns a result of SQLite; statements that were prepared are
+ * kept in any case.
+ */
 int store_prepare(struct store *s, const char *const *sql, int n,
 		  sqlite3_stmt ***ret) must_check;
 void store_finalize(sqlite3_stmt **stmt, int n);
-/* True while there is a row; resets the statement after the last. */
+/* Step to the next row; false, and the statement is reset, after the last. */
 bool store_next_row(struct store *s, sqlite3_stmt *st);
 
 /* ---- store_room.c */

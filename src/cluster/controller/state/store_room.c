@@ -1,9 +1,10 @@
 /*
  * store_room.c - the reserve of the store's files, see store.h
  *
- * The reserve is blocks of the files themselves, beyond their ends: a file kept
- * beside them and given up when it is needed would be eaten by whoever fills the
- * disk.  A checkpoint cuts the database's off, so it is taken again after each.
+ * The reserve consists of blocks of the files themselves, beyond their ends: a separate
+ * file that is deleted when room is needed would only make room for whoever fills the
+ * disk.  A checkpoint cuts the database's reserve off, so it is allocated again after
+ * each.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +17,13 @@
 #include "core/xalloc.h"
 
 enum {
-	CHECKPOINT_PAGES = 1000, /* SQLite's own default */
-	LOW = 8,		 /* reserves */
+	CHECKPOINT_PAGES = 1000, /* SQLite's default */
+	LOW = 8,		 /* room counts as low below so many reserves */
 };
 
 /*
- * False if the disk lacks the blocks; true where a file system cannot
- * reserve any.
+ * Preallocate the reserve.  False if the disk lacks the blocks; true if the file system
+ * cannot reserve any.
  */
 static bool hold_reserve(int fd, uint64_t *ret_size)
 {
@@ -63,7 +64,7 @@ static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
 
 	if (pages < CHECKPOINT_PAGES)
 		return SQLITE_OK;
-	/* If this fails, the log goes on growing, into its own reserve. */
+	/* If this fails, the log keeps growing, into its own reserve. */
 	(void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE,
 					NULL, NULL);
 	store_room(s);

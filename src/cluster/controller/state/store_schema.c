@@ -1,11 +1,10 @@
 /*
- * store_schema.c - the layout of the store, and how an older one becomes it
+ * store_schema.c - the layout of the store, and how older stores are brought to it
  *
- * PRAGMA user_version counts layouts.  Step N takes a store of layout N to N+1,
- * all steps in one transaction; stores of before there was a number have 0, as
- * has an empty file.  To change the layout: a step at the end of the list (an
- * earlier one is never touched again), and store.c's statements, which name
- * each column.
+ * PRAGMA user_version counts layouts.  Step N changes a store of layout N to N+1, all
+ * steps in one transaction.  Stores from before layouts had numbers have 0, as has an
+ * empty file.  To change the layout, add a step at the end of the list (earlier steps
+ * are never changed), and adapt store.c's statements, which name each column.
  */
 #include "cluster/controller/state/store_priv.h"
 
@@ -90,7 +89,7 @@ static int ask_int(sqlite3 *db, const char *sql, int *ret)
 	return sqlite3_finalize(st);
 }
 
-/* The copy is readable by root alone, and whole on the disk. */
+/* Copy the store; the copy is readable by root alone, and synced to the disk. */
 static int copy_to(sqlite3 *db, const char *path)
 {
 	char *sql;
@@ -109,7 +108,7 @@ static int copy_to(sqlite3 *db, const char *path)
 	return r;
 }
 
-/* The store as it was goes to PATH.vN, by which an older program can go on. */
+/* Keep the store as it was as PATH.vN, so that an older program can go on with it. */
 static int keep_copy(sqlite3 *db, const char *path, int version,
 		     struct error *err)
 {
@@ -154,7 +153,8 @@ int store_schema(sqlite3 *db, const char *path, struct error *err)
 	int r = run_sql(db, "PRAGMA locking_mode=EXCLUSIVE;"
 			    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
 			    "PRAGMA secure_delete=ON;"
-			    "BEGIN EXCLUSIVE; COMMIT"); /* ours from here on */
+			    /* it is locked for us from here on */
+			    "BEGIN EXCLUSIVE; COMMIT");
 
 	if (r == SQLITE_OK)
 		r = ask_int(db, "PRAGMA user_version", &version);

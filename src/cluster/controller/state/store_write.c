@@ -1,9 +1,9 @@
 /*
  * store_write.c - writing the store, also where the disk is full, see store.h
  *
- * A transaction that fails may have been rolled back by SQLite.  So its
- * statements are kept with their values until it is committed, and what is run
- * is what was kept: a second time in just the same way.
+ * A transaction that fails may have been rolled back by SQLite.  So its statements are
+ * kept with their values until it is committed, and always run from what was kept: the
+ * second time in just the same way.
  */
 #include <assert.h>
 #include <signal.h>
@@ -18,8 +18,9 @@
 
 enum {
 	AGAIN_MS = 50,
-	TELL_EVERY = 1200,   /* of these: a minute */
-	KEEP_BYTES = 1 << 20 /* of memory, from one transaction to the next */
+	TELL_EVERY = 1200, /* tries between two log lines: a minute */
+	/* bytes of memory that are kept for the next transaction */
+	KEEP_BYTES = 1 << 20
 };
 
 /* ---- what is put ---- */
@@ -34,7 +35,7 @@ static struct store_value *add_value(struct store *s)
 	return &l->values[l->nr_values++];
 }
 
-/* A byte is added, so that the last one of the log has an address. */
+/* One byte is added, so that even an empty last value has an address. */
 static void add_bytes(struct store *s, bool text, const void *p, size_t n)
 {
 	struct store_value *v = add_value(s);
@@ -116,8 +117,8 @@ static int run_put(const struct store_log *l, const struct store_put *put)
 /* ---- once more ---- */
 
 /*
- * From now on the controller could not keep what it promises; what it has
- * promised is in the file. So it ends here, as if it were killed.
+ * From now on the controller could not store what it promises; all that it has promised
+ * is in the file.  So it exits here, as if it were killed.
  */
 __attribute__((noreturn)) static void give_up(struct store *s)
 {
@@ -132,7 +133,7 @@ static int run_sql(struct store *s, const char *sql)
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL);
 }
 
-/* Run the whole transaction again, as far as it had come. */
+/* Run the transaction again up to where it was. */
 static int put_again(struct store *s)
 {
 	int r = SQLITE_OK;
@@ -146,7 +147,10 @@ static int put_again(struct store *s)
 	return r;
 }
 
-/* Signals are blocked, and nobody else looks at them just now. */
+/*
+ * Has a signal asked the controller to end?  Signals are blocked, and the event loop
+ * does not run now.
+ */
 static bool told_to_end(void)
 {
 	sigset_t set;

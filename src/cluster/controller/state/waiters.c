@@ -1,6 +1,4 @@
-/*
- * waiters.c - who waits for an answer, and for what
- */
+/* waiters.c - requests that are answered later */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -13,12 +11,9 @@
 
 #define HOST_SILENT "host %s does not answer: is its agent running?"
 
-/*
- * Questions of one client to all agents: a flood of them is refused beyond
- * this.
- */
+/* How many questions to agents one connection may have under way; more are refused. */
 enum { ASKED_MAX = 64 };
-/* And what a connection may wait for at all: more than a user has jobs. */
+/* How many answers a connection may wait for in all: more than a user has jobs. */
 enum { WAITS_MAX = 4096 };
 
 static struct ctl_waiter *waiter_create(struct ctl_waiters *list,
@@ -187,7 +182,7 @@ static unsigned ranks_at(const struct ctl_host *h)
 	return n;
 }
 
-/* Has that request asked for other hosts, too? */
+/* Does that request also wait for other hosts? */
 static bool waits_on(const struct ctl_peer *p, uint64_t re)
 {
 	const struct ctl_waiter *w;

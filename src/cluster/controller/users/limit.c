@@ -1,9 +1,9 @@
 /*
- * limit.c - what users and ranks may take
+ * limit.c - limits of users and of ranks
  *
- * Users' limits are the controller's, each user's own, so that one who floods
- * keeps nobody else out; administrators have none.  Ranks' limits are their
- * hosts' (cluster/host/limit.h): what is refused here, their keepers would refuse.
+ * The controller limits each user separately, so that a user who floods it keeps no
+ * other user out; administrators have no limits.  Ranks are limited by their hosts
+ * (cluster/host/limit.h): what is refused here, their keepers would refuse.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,9 +20,9 @@
 
 /* ---- users ---- */
 
-/* What jobs come to that are not over. */
+/* The sum over unfinished jobs. */
 struct tally {
-	int64_t jobs, ranks; /* all ranks that they may still get */
+	int64_t jobs, ranks; /* ranks: as many as they may still get */
 	size_t bytes;
 };
 
@@ -135,8 +135,8 @@ static struct ctl_host *largest_host(struct ctl *ctl, const uint32_t *hosts,
 }
 
 /*
- * A limit above what any host has limits nothing, and is hardly what was
- * meant.
+ * Refuse a limit that is more than any host has: it would limit nothing, and is
+ * probably a mistake.
  */
 static int check_memory(const struct ctl_job *job, const struct ctl_host *most,
 			struct error *err)
@@ -153,7 +153,7 @@ static int check_memory(const struct ctl_job *job, const struct ctl_host *most,
 			 size_text(most->memory, b));
 }
 
-/* A policy knows nothing of limits: it may take any host. */
+/* A policy does not know of limits and may choose any host. */
 int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 		    struct error *err)
 {
@@ -176,12 +176,12 @@ void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e)
 	r->limits.met = (struct limits_met){ .kills = e->memory_kills,
 					     .own_memory = e->own_memory,
 					     .refused = e->pids_refused };
-	/* A KILL that we sent has no other reason. */
+	/* If the controller sent the KILL, memory was not the reason. */
 	r->limits.over_memory = e->memory_kills && e->signaled &&
 				e->code == SIGKILL && !e->killed;
 }
 
-/* Where the limit is from: the user's option, or the host's owner. */
+/* Who set the limit: the user by an option, or the host's owner. */
 static const char *from(bool asked, const char *option, char ret[96])
 {
 	if (asked)

@@ -1,8 +1,8 @@
 /*
- * user.c - who a job runs as, and who may see what of it
+ * user.c - as which user a job runs, and who may see what of it
  *
- * A client says what it wants, never who it is: that its key says, and the user
- * database of this machine says the rest, anew at each start and landing.
+ * A client never says who it is: its key tells the user, and the user database of this
+ * machine the ids and groups, which are looked up again at each start and landing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ const char *ctl_log_text(const struct ctl *ctl, const char *text)
 		       : "hidden: show-arguments = own";
 }
 
-/* The user whose job this would be. */
+/* Find the user to whom the job would belong. */
 static int find_user(const struct ctl_peer *p, uint32_t uid,
 		     struct identity *ret, struct error *err)
 {
@@ -157,8 +157,8 @@ int ctl_user_moves(const struct ctl_job *job, struct error *err)
 	if (r < 0)
 		return r;
 	/*
-	 * A rank lands with the ids it has; at a host where it may not have
-	 * them it does not land.
+	 * A rank lands with the ids that it has.  If its user may not have
+	 * these any more, it does not move.
 	 */
 	for (size_t i = 0; i < s->n_groups && !r; i++)
 		if (!identity_has_group(&id, s->groups[i]))
