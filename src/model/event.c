@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "model/job_index.h"
 
 static const char *const names[] = {
 	"arrive",  "start",   "resize",	 "migrate", "suspend", "resume",
@@ -112,6 +113,7 @@ static void insert_waiting(struct view *view, struct job *job)
 static void apply_arrive(struct view *view, struct job *job)
 {
 	insert_waiting(view, job);
+	view_index_add(view, job);
 	job->since = view->now;
 	view->demand += job->size;
 }
@@ -230,6 +232,7 @@ static void stop(struct view *view, struct job *job)
 
 static void apply_end(struct view *view, struct job *job)
 {
+	view_index_remove(view, job);
 	if (job->state == JOB_WAITING) {
 		TAILQ_REMOVE(&view->waiting, job, link);
 		view->nr_waiting--;

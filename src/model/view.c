@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "model/job_index.h"
 #include "model/talk.h"
 
 #define BLOCK 256u
@@ -21,6 +22,7 @@ struct view_pool {
 	size_t nr_blocks, cap_blocks;
 	uint32_t *free_ix;
 	size_t nr_free_ix, cap_free_ix;
+	struct job_index index;
 };
 
 void view_init(struct view *view, uint32_t procs)
@@ -95,6 +97,7 @@ void view_clear(struct view *view)
 		free(pool->block[i]);
 	free(pool->block);
 	free(pool->free_ix);
+	job_index_clear(&pool->index);
 	free(pool);
 	free(view->hosts);
 	*view = (struct view){ 0 };
@@ -149,11 +152,25 @@ struct job *view_job(const struct view *view, uint32_t ix)
 
 struct job *view_find_job(const struct view *view, int64_t id)
 {
-	struct job *j;
+	struct view_pool *pool = view->pool;
+	const struct job *job;
 
-	for_each_waiting(j, view) if (j->id == id) return j;
-	for_each_running(j, view) if (j->id == id) return j;
-	return NULL;
+	if (!pool->index.nr_heads)
+		job_index_make(&pool->index, view);
+	job = job_index_find(&pool->index, id);
+	return job ? view_job(view, job->ix) : NULL;
+}
+
+void view_index_add(struct view *view, const struct job *job)
+{
+	if (view->pool->index.nr_heads)
+		job_index_add(&view->pool->index, job);
+}
+
+void view_index_remove(struct view *view, const struct job *job)
+{
+	if (view->pool->index.nr_heads)
+		job_index_remove(&view->pool->index, job);
 }
 
 struct job *view_find_next(const struct view *view, const struct job *last,

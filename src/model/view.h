@@ -137,8 +137,8 @@ struct job *view_job(const struct view *view, uint32_t ix);
 struct job_ranks *view_ranks(struct job *job);
 
 /*
- * The job with this id, or NULL.  Scans all jobs: for users' requests, not for
- * passes.
+ * The job with this id that waits or runs, or NULL.  By a hash, which is made at the
+ * first call; ids do not change while a job is in a list.
  */
 struct job *view_find_job(const struct view *view, int64_t id);
 
