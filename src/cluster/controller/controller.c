@@ -96,7 +96,7 @@ static int set_state_dir(struct controller_conf *conf, const char *value,
 			 struct error *err)
 {
 	if (!*value)
-		return error_set(err, -EINVAL, "state-dir: no name is there");
+		return error_set(err, -EINVAL, "state-dir: the name is empty");
 	return set_text(&conf->state_dir, value);
 }
 
@@ -145,7 +145,7 @@ static int set_choice(bool *to, const char *name, const char *value,
 		      const char *no, const char *yes, struct error *err)
 {
 	if (strcmp(value, no) && strcmp(value, yes))
-		return error_set(err, -EINVAL, "%s: '%s' is none of %s, %s",
+		return error_set(err, -EINVAL, "%s: '%s' is neither %s nor %s",
 				 name, value, no, yes);
 	*to = !strcmp(value, yes);
 	return 0;

@@ -356,18 +356,17 @@ static int check_info(const Control__AgentInfo *info, struct error *err)
 	const char *net = info->net;
 
 	if (!info->cores || info->cores > RECORD_CORES_MAX)
-		return error_set(err, -EINVAL, "a host with %u cores",
+		return error_set(err, -EINVAL, "invalid number of cores: %u",
 				 info->cores);
 	if (strcmp(net, "routed") && strcmp(net, "bridge") &&
 	    strcmp(net, "none"))
-		return error_set(err, -EINVAL, "capsules with a network '%s'",
-				 net);
+		return error_set(err, -EINVAL, "unknown network '%s'", net);
 	if (strlen(info->boot_id) > NAME_MAX ||
 	    strlen(info->uplink) >= IFNAMSIZ || strchr(info->address, '/'))
 		return error_set(err, -EINVAL,
 				 "invalid boot id, uplink or address");
 	if (!(info->score >= 0 && info->score <= SCORE_MAX))
-		return error_set(err, -EINVAL, "a speed of %g", info->score);
+		return error_set(err, -EINVAL, "invalid speed %g", info->score);
 	return 0;
 }
 

@@ -77,7 +77,7 @@ static int release(struct ctl_job *job, struct error *err)
 
 static int requeue(struct ctl_job *job, const char *who, struct error *err)
 {
-	char *why = xasprintf("%s has it begin anew", who);
+	char *why = xasprintf("requeued by %s", who);
 	int r = ctl_job_requeue(job, why, err);
 
 	free(why);
@@ -144,7 +144,7 @@ static const char *change_name(Control__Change c)
 {
 	return c == CONTROL__CHANGE__HOLD      ? "held"
 	       : c == CONTROL__CHANGE__RELEASE ? "released"
-	       : c == CONTROL__CHANGE__REQUEUE ? "told to begin anew"
+	       : c == CONTROL__CHANGE__REQUEUE ? "requeued"
 					       : "updated";
 }
 

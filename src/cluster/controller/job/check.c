@@ -91,8 +91,8 @@ int ctl_job_check(struct ctl_peer *p, Control__Submit *s, struct error *err)
 				 "%u ranks: a job has 1 to %d of them",
 				 s->ranks, CTL_RANKS_MAX);
 	if (s->key.len > SUBMIT_KEY_MAX)
-		return error_set(err, -EINVAL, "a key of %zu bytes",
-				 s->key.len);
+		return error_set(err, -EINVAL, "a key of %zu bytes: %d at most",
+				 s->key.len, SUBMIT_KEY_MAX);
 	if (s->min_ranks > s->ranks)
 		return error_set(
 			err, -EINVAL,
@@ -103,8 +103,8 @@ int ctl_job_check(struct ctl_peer *p, Control__Submit *s, struct error *err)
 				 "a run time of more than ten years");
 	if ((s->requeue || s->detached) && s->stdin_open)
 		return error_set(err, -EINVAL,
-				 "a job that may be begun anew, or has no "
-				 "client, reads no standard input");
+				 "a job that may be requeued, or has no "
+				 "client, cannot read standard input");
 	r = check_program(s, err);
 	if (!r)
 		r = ctl_job_check_name(s->name, err);

@@ -59,7 +59,7 @@ static void drop_keepers(struct ctl_job *job)
 		struct ctl_rank *r = &job->ranks[i];
 		struct klink *k;
 
-		job->ctl->happen->rank_lost(r, "its job begins anew");
+		job->ctl->happen->rank_lost(r, "its job is requeued");
 		TAILQ_FOREACH (k, &r->klinks, kin)
 			klink_drop_output(k);
 	}
@@ -226,7 +226,7 @@ int ctl_job_requeue(struct ctl_job *job, const char *why, struct error *err)
 		return error_set(err, -ESRCH, "job %llu has ended", id);
 	if (!s->requeue)
 		return error_set(err, -EPERM,
-				 "job %llu may not be begun anew: it was "
+				 "job %llu may not be requeued: it was "
 				 "submitted without --requeue",
 				 id);
 	if (s->stopping || (job->state == STATE(ENDING) && job->exit))
