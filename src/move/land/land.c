@@ -25,13 +25,20 @@
 /* How often a wait for L or F checks that they live and make progress. */
 #define PATIENCE_MSEC 30
 
-static void futex_wait(const struct landing *l, uint32_t *word, uint32_t value)
+/* It takes its time. */
+static void wait_longer(struct landing *l, pid_t pid)
+{
+	landing_calm(l);
+	landing_beat(l, pid);
+}
+
+static void futex_wait(struct landing *l, uint32_t *word, uint32_t value)
 {
 	struct timespec ts = { .tv_nsec = PATIENCE_MSEC * NSEC_PER_MSEC };
 
 	if (syscall(SYS_futex, word, FUTEX_WAIT, value, &ts, NULL, 0) < 0 &&
 	    errno == ETIMEDOUT)
-		landing_calm(l);
+		wait_longer(l, l->pid);
 }
 
 static bool landing_alive(const struct landing *l)
@@ -87,8 +94,8 @@ static int ask_helper(struct landing *l, enum helper_verb verb, int32_t value,
 		int fds[HELPER_FDS];
 		void *text;
 
-		if (poll(&news, 1, PATIENCE_MSEC) == 0)
-			landing_calm(l);
+		while (poll(&news, 1, PATIENCE_MSEC) == 0)
+			wait_longer(l, l->helper.pid);
 		r = helper_recv(l->helper.sock, &head, &text, fds);
 		if (r < 0)
 			break;
@@ -140,13 +147,14 @@ static int landing_map(struct landing *l, struct error *err)
 }
 
 int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
-		   struct landing **ret, struct error *err)
+		   struct channel *ch, struct landing **ret, struct error *err)
 {
 	struct landing *l = xcalloc(1, sizeof(*l));
 	int pair[2] = { -1, -1 }, made[HELPER_FDS], r;
 	struct clocks here;
 
 	l->dst = dst;
+	l->ch = ch;
 	l->helper.sock = l->memfd = l->pidfd = l->uffd = -1;
 	l->area = spec->area;
 	l->size = spec->size;

@@ -40,7 +40,11 @@ struct landing {
 		usec_t since; /* then */
 		bool own;     /* L's threads put themselves back from now on */
 	} ahead;
-	struct channel *ch; /* to the source, at the end */
+	struct channel *ch; /* to the source */
+	struct {
+		usec_t at;	/* the last BEAT */
+		uint64_t ticks; /* what it was about had had by then */
+	} beat;			/* watch.c's */
 
 	/* land.c's: F, and what it does. */
 	struct landing_helper {
@@ -102,7 +106,8 @@ struct landing_spec {
 };
 
 int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
-		   struct landing **ret, struct error *err) must_check;
+		   struct channel *ch, struct landing **ret,
+		   struct error *err) must_check;
 void landing_destroy(struct landing *l, bool keep);
 
 /*
@@ -141,6 +146,12 @@ void landing_stage(struct landing *l, enum landing_stage stage);
 void landing_hurry(struct landing *l, bool on);
 /* Called now and then: ends the raised priority when it has lasted too long. */
 void landing_hurry_bound(struct landing *l);
+/*
+ * To be called now and then by who works, with pid 0, or waits for that process:
+ * as long as it gets on, or would if others left it a processor, the source is
+ * told so (BEAT), and does not take it for hung.
+ */
+void landing_beat(struct landing *l, pid_t pid);
 /* End the raised priority of L and F. */
 void landing_calm(const struct landing *l);
 /* The priority of a thread of L looks like a raised one: leave L's alone. */

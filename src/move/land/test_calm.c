@@ -1,10 +1,11 @@
 /*
  * test_calm.c - who lands is not ahead of others for longer than the freeze,
- * whether its threads get to run or not
+ * whether its threads get to run or not; and that it gets on is told
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,11 +89,50 @@ static void test_its_own_priority_is_its_own(void **state)
 	end(c);
 }
 
+/* Was a BEAT sent for that process, when the last is long ago? */
+static bool beats_for(pid_t pid)
+{
+	struct landing l = { 0 };
+	char got[64];
+	bool any;
+	int sv[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
+	l.ch = channel_from_fd(sv[0]);
+	landing_beat(&l, pid); /* what it has run until now */
+	(void)!recv(sv[1], got, sizeof(got), MSG_DONTWAIT);
+	l.beat.at = 0;
+	landing_beat(&l, pid);
+	any = recv(sv[1], got, sizeof(got), MSG_DONTWAIT) > 0;
+	landing_beat(&l, pid);
+	assert_true(recv(sv[1], got, sizeof(got), MSG_DONTWAIT) < 0);
+	channel_close(l.ch);
+	close(sv[1]);
+	return any;
+}
+
+static void test_who_gets_on_is_told_of(void **state)
+{
+	pid_t busy = fork_to_end_with();
+
+	if (busy == 0)
+		for (;;)
+			;
+	assert_true(beats_for(0));
+	assert_true(beats_for(busy));
+	kill(busy, SIGSTOP);
+	assert_int_equal(waitpid(busy, NULL, WUNTRACED), busy);
+	assert_false(beats_for(busy));
+	kill(busy, SIGKILL);
+	waitpid(busy, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_released_it_is_put_back),
 		cmocka_unit_test(test_its_own_priority_is_its_own),
+		cmocka_unit_test(test_who_gets_on_is_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

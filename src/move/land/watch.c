@@ -8,8 +8,10 @@
 
 #include "core/clock.h"
 #include "core/hurry.h"
+#include "core/procstat.h"
 #include "move/land/land.h"
 #include "move/proc/watch.h"
+#include "move/wire/frame.h"
 
 /* How long nothing may get on. */
 #define STANDSTILL (3 * USEC_PER_SEC)
@@ -27,6 +29,31 @@ void landing_calm(const struct landing *l)
 	if (!l->ahead.own)
 		move_calm(l->pid);
 	hurry_end(l->helper.pid);
+}
+
+/* Does it run, or want to; or has it run since the last time? */
+static bool gets_on(struct landing *l, pid_t pid)
+{
+	uint64_t before = l->beat.ticks;
+	struct procstat st;
+
+	if (procstat_read(pid, &st) < 0)
+		return false;
+	l->beat.ticks = st.user_ticks + st.system_ticks;
+	return st.state == 'R' || l->beat.ticks != before;
+}
+
+void landing_beat(struct landing *l, pid_t pid)
+{
+	usec_t now = clock_usec(CLOCK_MONOTONIC);
+
+	if (!l->ch || now - l->beat.at < FRAME_BEAT_EVERY)
+		return;
+	l->beat.at = now;
+	/* if that fails, the next frame will tell */
+	if (!pid || gets_on(l, pid))
+		(void)!frame_send(l->ch, FRAME_BEAT, NULL, 0,
+				  &(struct error)ERROR_INIT);
 }
 
 void landing_own_ahead(struct landing *l)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "core/clock.h"
 #include "core/hurry.h"
 #include "core/test_ahead.h"
 #include "move/proc/watch.h"
@@ -134,6 +136,57 @@ static void test_who_gets_on_or_may_wait_is_left_alone(void **state)
 	assert_int_equal(run(work), 0);
 	assert_int_equal(told[0], -1);
 	assert_int_equal(told[1], -1);
+}
+
+/* Somebody has the only processor that it may use; the test ends them. */
+static pid_t crowd_out(void)
+{
+	const struct sched_param none = { 0 };
+	cpu_set_t one;
+	pid_t pid;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			;
+	}
+	assert_int_equal(sched_setscheduler(0, SCHED_IDLE, &none), 0);
+	return pid;
+}
+
+/* Four limits, of which it gets next to nothing. */
+static void starve(struct watch *w)
+{
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + 4 * LIMIT;
+	pid_t pid = crowd_out();
+
+	watch_stands(w, true);
+	while (clock_usec(CLOCK_MONOTONIC) < end)
+		;
+	watch_stands(w, false);
+	kill(pid, SIGKILL);
+}
+
+static void test_who_gets_no_processor_is_left_alone(void **state)
+{
+	assert_int_equal(run(starve), 0);
+	assert_int_equal(told[0], -1);
+}
+
+static void spin(struct watch *w)
+{
+	watch_stands(w, true);
+	for (;;)
+		;
+}
+
+static void test_who_runs_in_circles_is_killed(void **state)
+{
+	assert_killed(run(spin), 7);
 }
 
 static void wait_stopped(struct watch *w)
@@ -280,6 +333,8 @@ int main(void)
 		cmocka_unit_test(test_who_is_killed_by_others_is_told_of),
 		cmocka_unit_test(test_who_gets_nowhere_is_killed),
 		cmocka_unit_test(test_who_gets_on_or_may_wait_is_left_alone),
+		cmocka_unit_test(test_who_gets_no_processor_is_left_alone),
+		cmocka_unit_test(test_who_runs_in_circles_is_killed),
 		cmocka_unit_test(test_who_waits_and_is_stopped_is_killed),
 		cmocka_unit_test(test_nobody_is_ahead_for_long),
 		cmocka_unit_test(test_who_waits_under_a_debugger_is_killed),

@@ -14,6 +14,7 @@
 
 #include "core/hurry.h"
 #include "core/io.h"
+#include "core/procstat.h"
 #include "move/move.h"
 #include "move/proc/proc.h"
 
@@ -31,6 +32,7 @@ struct watch {
 
 struct looks {
 	unsigned beat, idle, hurried;
+	uint64_t ticks; /* of processor time that it had had */
 };
 
 static bool is_stopped(pid_t pid)
@@ -39,6 +41,21 @@ static bool is_stopped(pid_t pid)
 
 	return proc_read_status(pid, &st, NULL) == 0 &&
 	       (st.state == 'T' || st.state == 't');
+}
+
+/*
+ * It wants to run, and has not: others have the processors.  Who hangs in a loop
+ * runs, and for so long that it shows.
+ */
+static bool is_starved(const struct watch *w, struct looks *k)
+{
+	uint64_t before = k->ticks;
+	struct procstat st;
+
+	if (procstat_read(w->engine, &st) < 0)
+		return false;
+	k->ticks = st.user_ticks + st.system_ticks;
+	return st.state == 'R' && k->ticks == before;
 }
 
 static bool is_hung(const struct watch *w, struct looks *k)
@@ -51,7 +68,9 @@ static bool is_hung(const struct watch *w, struct looks *k)
 		k->idle = 0;
 		return false;
 	}
-	return ++k->idle > w->limit;
+	if (!is_starved(w, k))
+		k->idle++;
+	return k->idle > w->limit;
 }
 
 void move_calm(pid_t pid)

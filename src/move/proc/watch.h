@@ -16,7 +16,8 @@
  * before it did.
  *
  * Time is counted in checks, not by a clock: on a host that is paused, or too
- * busy to run the watch, limits last correspondingly longer.
+ * busy to run the watch, limits last correspondingly longer.  Nor does a check
+ * count that finds the engine waiting for a processor.
  */
 #ifndef MOVE_PROC_WATCH_H
 #define MOVE_PROC_WATCH_H

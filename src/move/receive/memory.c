@@ -44,7 +44,7 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 	spec.shift_clocks = m->own_clocks ||
 			    spec.clocks.monotonic != here.monotonic ||
 			    spec.clocks.boottime != here.boottime;
-	r = landing_create(v->dst, &spec, &p->landing, err);
+	r = landing_create(v->dst, &spec, v->ch, &p->landing, err);
 	if (!r)
 		r = landing_watch(p->landing, err);
 	if (!r)

@@ -148,7 +148,6 @@ static int receive_state(struct receiving *v, struct error *err)
 				err);
 	if (!r && !p->state->n_thread)
 		r = error_set(err, -EPROTO, "a process without threads");
-	p->landing->ch = v->ch;
 	if (!r)
 		r = restore_state(p->landing, p->state, &p->ids, err);
 	return r;
@@ -237,8 +236,10 @@ static int receive_all(struct receiving *v, struct error *err)
 		r = frame_recv(v->ch, &v->frame, err);
 		if (!r)
 			r = receive_frame(v, err);
-		if (v->process.landing)
+		if (v->process.landing) {
 			landing_hurry_bound(v->process.landing);
+			landing_beat(v->process.landing, 0);
+		}
 	}
 	return r;
 }

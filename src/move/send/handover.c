@@ -12,7 +12,6 @@
 
 #include "core/xalloc.h"
 #include "move/wire/fault.h"
-#include "move/wire/frame.h"
 
 #define BACK_LIMIT USEC_PER_SEC
 #define RETRY_NSEC 5000000
@@ -242,6 +241,7 @@ static int take_turn(struct handover *h, int turn, struct error *err)
 }
 
 struct handover *handover_create(struct tracee *t, struct channel *ch,
+				 const struct frame_beats *beats,
 				 const struct fds_source *fds)
 {
 	struct fds_lock *lock;
@@ -257,6 +257,7 @@ struct handover *handover_create(struct tracee *t, struct channel *ch,
 	h = xcalloc(1, sizeof(*h));
 	h->tracee = t;
 	h->ch = ch;
+	h->frame.beats = *beats;
 	h->lock = lock;
 	h->nr = nr;
 	return h;

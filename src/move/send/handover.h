@@ -21,6 +21,7 @@
 
 #include "move/fd/fds.h"
 #include "move/tracee/tracee.h"
+#include "move/wire/frame.h"
 
 #define HANDOVER_TURNS 4
 
@@ -28,9 +29,10 @@ struct handover;
 
 /*
  * Of the locks among these descriptors of t; NULL: there are none.  t and ch
- * outlive it.
+ * outlive it; beats: of whoever waits for the destination.
  */
 struct handover *handover_create(struct tracee *t, struct channel *ch,
+				 const struct frame_beats *beats,
 				 const struct fds_source *fds);
 void handover_free(struct handover *h); /* NULL is allowed */
 

@@ -349,8 +349,8 @@ static int send_commit(struct sending *s, struct error *err)
 	struct error late;
 	int r;
 
-	s->process.handover =
-		handover_create(s->process.tracee, s->ch, s->common.fds);
+	s->process.handover = handover_create(s->process.tracee, s->ch,
+					      &s->frame.beats, s->common.fds);
 	r = handover_run(s->process.handover, err);
 	if (!r)
 		r = frame_expect_u64(s->ch, &s->frame, FRAME_READY, epoch, err);

@@ -12,7 +12,8 @@
 /*
  * How long an engine may show no progress while the process stands still: some
  * ten times what the slowest step of a freeze takes on a busy machine, and a
- * tenth of how long a connection may be silent otherwise.
+ * tenth of how long a connection may be silent otherwise.  A destination that is
+ * slower, as others have its processors, says BEAT.
  */
 #define STANDSTILL   (5 * USEC_PER_SEC / 2)
 /* How far a budget may be exceeded before the move is given up. */
@@ -69,10 +70,20 @@ static usec_t paced(const struct sending *s)
 	return rate ? (usec_t)(FLUSHES * USEC_PER_SEC / rate) : 0;
 }
 
+/* The destination says that it gets on: so do we, as long as we may wait. */
+static void beat(void *sending)
+{
+	struct sending *s = sending;
+
+	if (!s->src->budget)
+		watch_beat(s->watch);
+}
+
 int send_watch(struct sending *s, struct error *err)
 {
 	const struct watch_spec spec = { calm, ended, s };
 
+	s->frame.beats = (struct frame_beats){ .told = beat, .arg = s };
 	s->watch = watch_start(&spec, err);
 	if (!s->watch)
 		return -EAGAIN;
@@ -98,6 +109,8 @@ void send_limit(struct sending *s)
 
 	limit = watch_standstill(limit) + paced(s);
 	frame_set_patience(s->ch, limit);
+	/* what it may stand still for does not grow by what anybody says */
+	s->frame.beats.most = budget ? limit : 0;
 	watch_limit(s->watch, limit + GRACE);
 	beat_scans(s, !budget);
 }
@@ -114,6 +127,7 @@ void send_limit_halted(struct sending *s)
 void send_unwatched(struct sending *s)
 {
 	frame_set_patience(s->ch, FRAME_PATIENCE * USEC_PER_SEC);
+	s->frame.beats.most = 0;
 	watch_limit(s->watch, watch_standstill(STANDSTILL) + paced(s) + GRACE);
 	watch_stands(s->watch, false);
 	beat_scans(s, true);

@@ -58,6 +58,7 @@ static const struct {
 	[FRAME_COMMIT] = { "COMMIT", 8, 8 },
 	[FRAME_RUNNING] = { "RUNNING", 8, 8 },
 	[FRAME_ABORT] = { "ABORT", 0, FRAME_TEXT },
+	[FRAME_BEAT] = { "BEAT", 0, 0 },
 };
 
 const char *frame_name(enum frame_type type)
@@ -97,7 +98,8 @@ void frame_set_link(struct channel *ch)
 		{ IPPROTO_TCP, TCP_KEEPIDLE, 3 },
 		{ IPPROTO_TCP, TCP_KEEPINTVL, 2 },
 		{ IPPROTO_TCP, TCP_KEEPCNT, 4 },
-		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 10000 },
+		/* a listener of the cluster's has one, and hands it down */
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 0 },
 	};
 	int fd = channel_fd(ch);
 
@@ -279,7 +281,7 @@ int frame_check(enum frame_type type, const unsigned char *p, size_t n,
 			      frame_name(type));
 }
 
-int frame_recv(struct channel *ch, struct frame *f, struct error *err)
+static int recv_one(struct channel *ch, struct frame *f, struct error *err)
 {
 	unsigned char head[FRAME_HEAD_SIZE];
 	enum frame_type type;
@@ -308,6 +310,23 @@ int frame_recv(struct channel *ch, struct frame *f, struct error *err)
 	r = frame_check(type, f->data, size, err);
 	if (!r && type == FRAME_ABORT)
 		return error_set(err, -ECANCELED, "%s", (char *)f->data);
+	return r;
+}
+
+int frame_recv(struct channel *ch, struct frame *f, struct error *err)
+{
+	usec_t most =
+		f->beats.most ? f->beats.most : FRAME_PATIENCE * USEC_PER_SEC;
+	usec_t end = clock_usec(CLOCK_MONOTONIC) + most;
+	int r;
+
+	while ((r = recv_one(ch, f, err)) == 0 && f->type == FRAME_BEAT) {
+		if (clock_usec(CLOCK_MONOTONIC) > end)
+			return error_sys(err, -ETIMEDOUT,
+					 "the peer gets on too slowly");
+		if (f->beats.told)
+			f->beats.told(f->beats.arg);
+	}
 	return r;
 }
 

@@ -31,6 +31,7 @@
  *	COMMIT(epoch)	->
  *			<-	RUNNING(epoch)
  *	ABORT		either way, before COMMIT; with a text
+ *			<-	BEAT	at any time: it gets on
  */
 #ifndef MOVE_WIRE_FRAME_H
 #define MOVE_WIRE_FRAME_H
@@ -43,7 +44,7 @@
 #include "core/error.h"
 #include "core/units.h"
 
-#define FRAME_VERSION	 8
+#define FRAME_VERSION	 9
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */
@@ -79,6 +80,7 @@ enum frame_type {
 	FRAME_PATHS,	 /* what fds_look() or fds_untold() made */
 	FRAME_PUNCH,	 /* struct frame_range[], of shared memory */
 	FRAME_LOCKS,	 /* u64: which turn of handing locks over */
+	FRAME_BEAT,	 /* nothing */
 	FRAME_TYPES,
 };
 
@@ -101,6 +103,15 @@ struct frame {
 	size_t size;
 	unsigned char *data; /* owned; size bytes and a NUL behind */
 	size_t room;
+	/*
+	 * A BEAT says that the peer gets on, however slowly, and is passed over:
+	 * each is told here, and all of them keep a wait up for so long at most.
+	 */
+	struct frame_beats {
+		usec_t most; /* 0: FRAME_PATIENCE */
+		void (*told)(void *arg);
+		void *arg;
+	} beats;
 };
 
 /*
@@ -108,13 +119,18 @@ struct frame {
  * no frame waits for the acknowledgement of the one before.
  *
  * A peer that vanishes or hangs must not keep the process frozen: from now on
- * an unreachable host is noticed after some ten seconds, and no read or write
- * waits longer than FRAME_PATIENCE seconds; both give -ETIMEDOUT.
+ * no read or write waits longer than FRAME_PATIENCE seconds, and a read from a
+ * host that cannot be reached some ten; both give -ETIMEDOUT.  There is no
+ * TCP_USER_TIMEOUT: it also ends a connection whose peer answers, and only has
+ * had no processor to read with.
  */
 #define FRAME_PATIENCE 30
 void frame_set_link(struct channel *ch);
 /* Set the longest time that any later read or write waits. */
 void frame_set_patience(struct channel *ch, usec_t limit);
+
+/* Whoever is waited for says so that often, and the source hears it. */
+#define FRAME_BEAT_EVERY (500 * USEC_PER_MSEC)
 
 /* One frame of the pieces iov[0..n), n <= 8. */
 int frame_send(struct channel *ch, enum frame_type type,
@@ -125,7 +141,7 @@ int frame_send_u64(struct channel *ch, enum frame_type type, uint64_t x,
 void frame_send_abort(struct channel *ch, const char *why);
 
 /*
- * The next frame, checked; f is reused from call to call and freed by
+ * The next frame but BEAT, checked; f is reused from call to call and freed by
  * frame_clear().  -EPIPE when the peer has closed, -EPROTO when the frame is
  * malformed, -ECANCELED with its reason in err when it sent ABORT.
  */

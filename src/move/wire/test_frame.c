@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -225,11 +227,77 @@ static void test_patience(void **state)
 	wire_close(&w);
 }
 
+static void count(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* Whoever says that it gets on is waited for, and told of. */
+static void test_beats(void **state)
+{
+	int told = 0;
+	struct frame f = { .beats = { .told = count, .arg = &told } };
+	struct wire w;
+
+	wire_open(&w);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(frame_send(w.a, FRAME_BEAT, NULL, 0, NULL), 0);
+	assert_int_equal(frame_send_u64(w.a, FRAME_READY, 7, NULL), 0);
+	assert_int_equal(frame_expect_u64(w.b, &f, FRAME_READY, 7, NULL), 0);
+	assert_int_equal(told, 3);
+	frame_clear(&f);
+	wire_close(&w);
+}
+
+/* But not for ever: it may lie. */
+static void test_beats_end(void **state)
+{
+	struct frame f = { .beats.most = 1 };
+	struct wire w;
+	int r = 0;
+	pid_t pid;
+
+	wire_open(&w);
+	pid = fork();
+	if (pid == 0) {
+		while (!r)
+			r = frame_send(w.a, FRAME_BEAT, NULL, 0, NULL);
+		_exit(0);
+	}
+	assert_int_equal(frame_recv(w.b, &f, NULL), -ETIMEDOUT);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	frame_clear(&f);
+	wire_close(&w);
+}
+
+/*
+ * A peer that answers and only has had no processor to read with is not given up
+ * by the kernel, whatever the socket comes with.
+ */
+static void test_a_closed_window_is_no_end(void **state)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0), ms = 10000;
+	struct channel *ch = channel_from_fd(fd);
+	socklen_t n = sizeof(ms);
+
+	assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, n),
+			 0);
+	frame_set_link(ch);
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, &n),
+			 0);
+	assert_int_equal(ms, 0);
+	channel_close(ch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_heard_out),
 		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_beats),
+		cmocka_unit_test(test_beats_end),
+		cmocka_unit_test(test_a_closed_window_is_no_end),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_damage),
