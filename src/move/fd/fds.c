@@ -22,6 +22,7 @@
 #include "move/kind/kinds.h"
 #include "move/sock/diag.h"
 #include "move/sock/tcp.h"
+#include "move/sock/tcp_later.h"
 #include "move/sock/tcp_repair.h"
 
 /*
@@ -85,6 +86,7 @@ static int source_create(pid_t pid, int pidfd, const struct move_external *ext,
 	s->trees = trees;
 	s->proc = s->root = s->diag = s->route = -1;
 	s->queued_most = FDS_QUEUED_MOST;
+	s->later_least = FDS_LATER_LEAST;
 	r = open_source(s, err);
 	if (r < 0)
 		fds_source_destroy(s);
@@ -305,9 +307,16 @@ int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 	r = fdscan_run(s, true, &s->scan, err);
 	if (r < 0)
 		return r;
+	tcplater_take_out(s->scan);
 	*ret = xmalloc(fds__set__get_packed_size(s->scan->set) + 1);
 	*ret_n = fds__set__pack(s->scan->set, *ret);
 	return 0;
+}
+
+int fds_queues(struct fds_source *s, fds_put_fn *put, void *ctx,
+	       struct error *err)
+{
+	return tcplater_put(s->scan, put, ctx, err);
 }
 
 size_t fds_handed(const struct fds_source *s, struct fds_lock **ret)

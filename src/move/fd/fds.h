@@ -141,6 +141,13 @@ int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 		struct error *err) must_check;
 
 /*
+ * Of the last capture, the bytes of queues that its set only counts, in the order in
+ * which fds_restore() asks for them; once.
+ */
+int fds_queues(struct fds_source *s, fds_put_fn *put, void *ctx,
+	       struct error *err) must_check;
+
+/*
  * Of the last capture, the locks of the process that are to be handed over: no
  * more than this, what fits in one list of calls (send/handover.c).
  */

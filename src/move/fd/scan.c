@@ -275,6 +275,9 @@ void fdscan_destroy(struct fdscan *sc)
 	for (size_t i = 0; sc->number && i < sc->nr_number; i++)
 		io_close(&sc->number[i].copy);
 	fds__set__free_unpacked(sc->set, NULL);
+	for (size_t i = 0; i < sc->nr_later; i++)
+		free(sc->later[i].data);
+	free(sc->later);
 	free(sc->file);
 	free(sc->number);
 	free(sc);

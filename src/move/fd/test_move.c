@@ -28,6 +28,8 @@
 #include <cmocka.h>
 
 #include "core/scratch.h"
+#include "core/xalloc.h"
+#include "move/fdkit/source.h"
 
 /*
  * Out of the way of what the cases make.  The report is an external: it moves
@@ -188,6 +190,29 @@ static int open_early(const struct fdt_case *c, struct fdt_child *child,
 	return r;
 }
 
+/* What fds_queues() gives, and restoring has taken of it. */
+static struct {
+	bool on; /* every byte of a queue comes so */
+	uint8_t *data;
+	size_t n, taken;
+} later;
+
+static int put_later(void *ctx, const void *p, size_t n, struct error *err)
+{
+	later.data = xrealloc(later.data, later.n + n);
+	memcpy(later.data + later.n, p, n);
+	later.n += n;
+	return 0;
+}
+
+static int take_later(void *ctx, void *p, size_t n, struct error *err)
+{
+	CHECK(n <= later.n - later.taken);
+	memcpy(p, later.data + later.taken, n);
+	later.taken += n;
+	return 0;
+}
+
 static int capture(const struct fdt_case *c, struct fdt_child *child,
 		   struct fds_source **ret, unsigned char **blob, size_t *n,
 		   struct error *err)
@@ -199,13 +224,16 @@ static int capture(const struct fdt_case *c, struct fdt_child *child,
 	if (!r)
 		r = fds_prepare(child->pid, child->pidfd, ext, nr, NULL, ret,
 				err);
+	if (!r && later.on)
+		(*ret)->later_least = 1;
+	later.n = 0;
 	if (!r && c->change)
 		r = open_early(c, child, *ret, err);
 	if (!r)
 		r = fds_drain(*ret, 5000, err);
 	if (!r)
 		r = fds_capture(*ret, blob, n, err);
-	return r;
+	return r < 0 ? r : fds_queues(*ret, put_later, NULL, err);
 }
 
 static void read_report(int fd, char *text, size_t size)
@@ -230,7 +258,8 @@ static int give_external(void *ctx, const char *name, int *ret_far,
 static void run_restored(const struct fdt_case *c, const void *blob, size_t n,
 			 int report)
 {
-	const struct fds_restore_ops ops = { give_external, .early = early };
+	const struct fds_restore_ops ops = { give_external, .queue = take_later,
+					     .early = early };
 	struct error err = ERROR_INIT;
 	int reserved = REPORT_ABOVE;
 	struct fds_restored *r;
@@ -241,7 +270,7 @@ static void run_restored(const struct fdt_case *c, const void *blob, size_t n,
 		fdt_new_net();
 	if (fds_unpack(blob, n, &r, &err) < 0 ||
 	    fds_restore(r, &ops, (void *)c, &reserved, 1, &err) < 0 ||
-	    fds_activate(r, &err) < 0) {
+	    later.taken != later.n || fds_activate(r, &err) < 0) {
 		dprintf(REPORT_ABOVE, "restore: %s", err.text);
 		_exit(2);
 	}
@@ -356,7 +385,11 @@ void fdt_refused(const struct fdt_case *c, int code, const char *text)
 void fdt_both(const struct fdt_case *c)
 {
 	fdt_move(c);
+	later.on = true;
+	if (c->net)
+		fdt_move(c);
 	fdt_abort(c);
+	later.on = false;
 }
 
 int fdt_get(int fd, int level, int name)

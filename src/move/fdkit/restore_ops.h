@@ -20,6 +20,9 @@ int fds_open_early(struct fds_early **early, const void *paths, size_t n,
 		   struct error *err) must_check;
 void fds_early_destroy(struct fds_early *early); /* NULL is allowed */
 
+/* fds_queues() hands over the next bytes. */
+typedef int fds_put_fn(void *ctx, const void *p, size_t n, struct error *err);
+
 struct fds_restore_ops {
 	/*
 	 * The process's end of the new external called name; fds_restore()
@@ -36,6 +39,11 @@ struct fds_restore_ops {
 	 * source, one of reserved[]; -ENOENT if there is none.  NULL: never.
 	 */
 	int (*object)(void *ctx, uint64_t dev, uint64_t ino);
+	/*
+	 * The next n bytes of queues, as fds_queues() gives them at the source.
+	 * NULL: there are none.
+	 */
+	int (*queue)(void *ctx, void *p, size_t n, struct error *err);
 	/* The process's CLOCK_MONOTONIC less the caller's, ns. */
 	int64_t clock_shift;
 	struct fds_early *early; /* or NULL; of it, fds_restore() takes */

@@ -27,6 +27,12 @@
 /* Bytes in TCP connections; what else there is in FDS has the rest (wire/frame.c). */
 #define FDS_QUEUED_MOST ((size_t)960 << 20)
 
+/*
+ * A connection with so many bytes in its queues sends them by themselves, after the
+ * set (sock/tcp_later.h).
+ */
+#define FDS_LATER_LEAST ((size_t)128 << 10)
+
 struct fds_source {
 	pid_t pid, ns_pid;
 	int pidfd;
@@ -84,6 +90,7 @@ struct fds_source {
 	size_t nr_alone, cap_alone;
 	bool has_socket;    /* when looked at last */
 	size_t queued_most; /* FDS_QUEUED_MOST; less in tests */
+	size_t later_least; /* FDS_LATER_LEAST; less in tests */
 	size_t content; /* bytes that a capture would have taken along then */
 	struct fdscan *scan; /* of the last capture */
 	int *passed;	     /* numbers that were closed during a look */
@@ -118,6 +125,8 @@ struct fdscan {
 	struct fdscan_file *file; /* by device and inode */
 	size_t nr_file;
 	size_t nr_handed; /* locks so far that are to be handed over */
+	ProtobufCBinaryData *later; /* of queues, which the set only counts */
+	size_t nr_later, cap_later;
 	Fds__Set *set;
 };
 

@@ -13,6 +13,7 @@
 #include "move/sock/make.h"
 #include "move/sock/needs.h"
 #include "move/sock/tcp_compat.h"
+#include "move/sock/tcp_later.h"
 #include "move/sock/tcp_repair.h"
 
 static bool socket_is(const struct fdscan *sc, const struct fdscan_file *f,
@@ -101,6 +102,10 @@ static int check_tcp(const Fds__Inet *m, struct error *err)
 	    t->rcv_wscale > 14 || t->backlog > INT32_MAX ||
 	    t->mss_clamp > UINT16_MAX || t->window_clamp > INT32_MAX)
 		return fdkind_bad(err, "TCP parameters");
+	if (tcplater_bytes(t) > FDS_QUEUED_MOST ||
+	    (tcplater_bytes(t) &&
+	     !(TCP_STATE(t->state) & TCP_STATES_CONNECTED)))
+		return fdkind_bad(err, "TCP queues");
 	return 0;
 }
 

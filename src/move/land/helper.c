@@ -182,6 +182,39 @@ static int ask_external(void *ctx, const char *name, int *ret_far,
 	return r;
 }
 
+/* As many bytes of queues as the engine has, and again. */
+static int take_queue(struct helper *h, char *p, size_t n, size_t *ret,
+		      struct error *err)
+{
+	size_t most = n < FRAME_QUEUE_DATA ? n : FRAME_QUEUE_DATA;
+	struct helper_head head = { 0 };
+	void *bytes = NULL;
+	int r = helper_send(h->sock, HELPER_QUEUE, (int32_t)most, NULL, 0,
+			    NULL);
+
+	if (!r)
+		r = helper_recv(h->sock, &head, &bytes, NULL);
+	if (!r)
+		r = head.value;
+	if (!r && (!head.size || head.size > most))
+		r = -EPROTO;
+	if (!r)
+		memcpy(p, bytes, head.size);
+	*ret = head.size;
+	free(bytes);
+	return r < 0 ? error_sys(err, r, "the bytes of a queue") : 0;
+}
+
+static int ask_queue(void *ctx, void *p, size_t n, struct error *err)
+{
+	size_t have = 0, got;
+	int r = 0;
+
+	for (; have < n && !r; have += got)
+		r = take_queue(ctx, (char *)p + have, n - have, &got, err);
+	return r;
+}
+
 static struct object *find_object(const struct helper *h, uint64_t dev,
 				  uint64_t ino)
 {
@@ -406,7 +439,8 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	struct landing_spec spec;
 	struct helper h = { .spec = &spec,
 			    .ops = { .external = ask_external,
-				     .object = give_object } };
+				     .object = give_object,
+				     .queue = ask_queue } };
 	struct clocks mine;
 
 	if (n != sizeof(spec) || nr_fds != 2)

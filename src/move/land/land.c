@@ -22,23 +22,13 @@
 #include "move/proc/proc.h"
 #include "move/proc/watch.h"
 
-/* How often a wait for L or F checks that they live and make progress. */
-#define PATIENCE_MSEC 30
-
-/* It takes its time. */
-static void wait_longer(struct landing *l, pid_t pid)
-{
-	landing_calm(l);
-	landing_beat(l, pid);
-}
-
 static void futex_wait(struct landing *l, uint32_t *word, uint32_t value)
 {
-	struct timespec ts = { .tv_nsec = PATIENCE_MSEC * NSEC_PER_MSEC };
+	struct timespec ts = { .tv_nsec = LANDING_LOOK * NSEC_PER_MSEC };
 
 	if (syscall(SYS_futex, word, FUTEX_WAIT, value, &ts, NULL, 0) < 0 &&
 	    errno == ETIMEDOUT)
-		wait_longer(l, l->pid);
+		landing_wait_longer(l, l->pid);
 }
 
 static bool landing_alive(const struct landing *l)
@@ -60,62 +50,6 @@ static int wait_word(struct landing *l, uint32_t *word, uint32_t want,
 					 "the landing process has died");
 	}
 	return 0;
-}
-
-/* F asks for the process's end of an external. */
-static int give_external(struct landing *l, const char *name)
-{
-	const struct move_dest_ops *ops = l->dst->ops;
-	struct error err = ERROR_INIT;
-	int far = -1;
-	int near = ops->external
-			   ? ops->external(l->dst->ctx, name, &far, &err)
-			   : error_set(&err, -ENOENT,
-				       "nothing to connect its %s to", name);
-	int r = helper_send(l->helper.sock, HELPER_EXTERNAL,
-			    near < 0 ? near : 0, err.text, strlen(err.text),
-			    (int[]){ near, far });
-
-	io_close(&near);
-	io_close(&far);
-	return r;
-}
-
-/* One request to F and its answer; ret_fds as in helper_recv(). */
-static int ask_helper(struct landing *l, enum helper_verb verb, int32_t value,
-		      const void *p, size_t n, int ret_fds[HELPER_FDS],
-		      struct error *err)
-{
-	int r = helper_send(l->helper.sock, verb, value, p, n, NULL);
-
-	while (!r) {
-		struct pollfd news = { .fd = l->helper.sock, .events = POLLIN };
-		struct helper_head head;
-		int fds[HELPER_FDS];
-		void *text;
-
-		while (poll(&news, 1, PATIENCE_MSEC) == 0)
-			wait_longer(l, l->helper.pid);
-		r = helper_recv(l->helper.sock, &head, &text, fds);
-		if (r < 0)
-			break;
-		for (int i = 0; i < HELPER_FDS; i++)
-			if (ret_fds)
-				ret_fds[i] = fds[i];
-			else
-				io_close(&fds[i]);
-		if (head.verb == HELPER_EXTERNAL) {
-			r = give_external(l, text);
-			free(text);
-			continue;
-		}
-		r = head.value;
-		if (r < 0)
-			error_set(err, r, "%s", (char *)text);
-		free(text);
-		return r;
-	}
-	return error_sys(err, r, "the landing helper");
 }
 
 /* The pid, in this process's /proc, of the process of a pidfd. */
@@ -174,7 +108,7 @@ int landing_create(const struct move_dest *dst, const struct landing_spec *spec,
 	io_close(&pair[1]);
 	if (r < 0)
 		goto fail;
-	r = ask_helper(l, HELPER_CLONE, 0, NULL, 0, made, err);
+	r = landing_ask(l, HELPER_CLONE, 0, NULL, 0, made, err);
 	if (r < 0)
 		goto fail;
 	l->pidfd = made[0];
@@ -191,13 +125,6 @@ fail:
 	return r;
 }
 
-static void forget_files(struct landing *l)
-{
-	for (size_t i = 0; i < l->helper.nr_files; i++)
-		free(l->helper.file[i].path);
-	l->helper.nr_files = 0;
-}
-
 void landing_destroy(struct landing *l, bool keep)
 {
 	if (!l)
@@ -212,8 +139,9 @@ void landing_destroy(struct landing *l, bool keep)
 	io_close(&l->uffd);
 	if (l->map)
 		munmap(l->map, l->size - STUB_BOX);
-	forget_files(l);
+	landing_forget_files(l);
 	free(l->helper.file);
+	frame_clear(&l->helper.queue);
 	free(l->end);
 	free(l->lock);
 	free(l);
@@ -375,89 +303,6 @@ int landing_wait_ready(struct landing *l, unsigned nr, struct error *err)
 				      "the landing process has died");
 	}
 	return r < 0 ? r : check_calls(l, l->list.nr_last, err);
-}
-
-int landing_open(struct landing *l, const char *path, int flags,
-		 struct error *err)
-{
-	int fd;
-
-	for (size_t i = 0; i < l->helper.nr_files; i++)
-		if (l->helper.file[i].flags == flags &&
-		    !strcmp(l->helper.file[i].path, path))
-			return l->helper.file[i].fd;
-	fd = ask_helper(l, HELPER_OPEN, flags, path, strlen(path), NULL, err);
-	if (fd >= 0) {
-		array_room(l->helper.file, l->helper.nr_files,
-			   &l->helper.cap_files);
-		l->helper.file[l->helper.nr_files++] =
-			(struct landing_file){ xstrdup(path), flags, fd };
-	}
-	return fd;
-}
-
-void landing_close_files(struct landing *l)
-{
-	struct error err;
-
-	/* should F be dead, the next request tells */
-	for (size_t i = 0; i < l->helper.nr_files; i++)
-		(void)!ask_helper(l, HELPER_CLOSE, l->helper.file[i].fd, NULL,
-				  0, NULL, &err);
-	forget_files(l);
-}
-
-int landing_object(struct landing *l, uint64_t dev, uint64_t ino,
-		   const char *name, uint64_t size, struct error *err)
-{
-	struct landing_object o = { .dev = dev, .ino = ino, .size = size };
-
-	if (strlen(name) >= sizeof(o.name))
-		return error_set(err, -EPROTO, "memfd of a long name");
-	snprintf(o.name, sizeof(o.name), "%s", *name ? name : OBJECT_NAMELESS);
-	return ask_helper(l, HELPER_OBJECT, 0, &o, sizeof(o), NULL, err);
-}
-
-int landing_change_tree(struct landing *l, const void *p, size_t n,
-			struct error *err)
-{
-	return ask_helper(l, HELPER_TREE, 0, p, n, NULL, err);
-}
-
-int landing_open_early(struct landing *l, const void *paths, size_t n,
-		       struct error *err)
-{
-	return ask_helper(l, HELPER_EARLY, 0, paths, n, NULL, err);
-}
-
-int landing_restore_fds(struct landing *l, const void *blob, size_t n,
-			struct error *err)
-{
-	int r;
-
-	forget_files(l); /* F closes all that is not of the process */
-	r = ask_helper(l, HELPER_RESTORE, 0, blob, n, NULL, err);
-	if (r < 0)
-		return r;
-	l->helper.left = r;
-	/* Nothing is left to do, nor is there a lock to take. */
-	if (l->helper.left == HELPER_LEFT_NOTHING)
-		return 0;
-	return fds_locks(blob, n, &l->lock, &l->nr_locks, err);
-}
-
-int landing_late_fds(struct landing *l, struct error *err)
-{
-	if (l->helper.left != HELPER_LEFT_LATE)
-		return 0;
-	return ask_helper(l, HELPER_LATE, 0, NULL, 0, NULL, err);
-}
-
-int landing_activate(struct landing *l, struct error *err)
-{
-	if (l->helper.left == HELPER_LEFT_NOTHING)
-		return 0;
-	return ask_helper(l, HELPER_ACTIVATE, 0, NULL, 0, NULL, err);
 }
 
 uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size)

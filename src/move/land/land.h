@@ -20,6 +20,7 @@
 #include "move/proc/clocks.h"
 #include "move/tracee/stub.h"
 #include "move/tracee/wait.h"
+#include "move/wire/frame.h"
 
 struct fds_lock;
 
@@ -57,6 +58,9 @@ struct landing {
 		} * file;
 		size_t nr_files, cap_files;
 		enum helper_left left; /* what it has left to do */
+		struct frame queue;    /* the last, for it */
+		int lost_code;	       /* why none came, and: */
+		struct error lost;
 	} helper;
 
 	/* L. */
@@ -231,7 +235,13 @@ uint64_t landing_slot(const struct landing *l, size_t i, size_t xsave_size);
 struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
 				      size_t xsave_size);
 
-/* ---- between land.c and helper.c: the engine's words to F ---- */
+/* ---- between the files of this room ---- */
+
+/* How often a wait for L or F looks whether they live, and get on; in ms. */
+#define LANDING_LOOK 30
+/* It takes that process longer. */
+void landing_wait_longer(struct landing *l, pid_t pid);
+/* The engine's words to F. */
 
 enum helper_verb {
 	HELPER_CLONE,	 /* -> pidfds of L and F */
@@ -244,6 +254,7 @@ enum helper_verb {
 	HELPER_LATE,	 /* when all threads are made */
 	HELPER_ACTIVATE, /* then it closes all of its own and exits */
 	HELPER_EXTERNAL, /* F to engine: name -> its two ends */
+	HELPER_QUEUE,	 /* F to engine: at most so many bytes of queues */
 	HELPER_DONE,	 /* F to engine: result, error text */
 };
 
@@ -266,5 +277,11 @@ int helper_send(int sock, enum helper_verb verb, int32_t value, const void *p,
 /* *ret_p is malloc'd; with ret_fds NULL what came along is closed. */
 int helper_recv(int sock, struct helper_head *ret, void **ret_p,
 		int ret_fds[HELPER_FDS]) must_check;
+
+/* ask.c: one request to F and its answer; ret_fds as in helper_recv(). */
+int landing_ask(struct landing *l, enum helper_verb verb, int32_t value,
+		const void *p, size_t n, int ret_fds[HELPER_FDS],
+		struct error *err) must_check;
+void landing_forget_files(struct landing *l);
 
 #endif

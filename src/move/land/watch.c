@@ -56,6 +56,12 @@ void landing_beat(struct landing *l, pid_t pid)
 				  &(struct error)ERROR_INIT);
 }
 
+void landing_wait_longer(struct landing *l, pid_t pid)
+{
+	landing_calm(l);
+	landing_beat(l, pid);
+}
+
 void landing_own_ahead(struct landing *l)
 {
 	l->ahead.own = true;

@@ -85,6 +85,15 @@ static int take_fds(struct sending *s, struct iovec *ret, struct error *err)
 	return r < 0 ? r : ask_for_untold(s, err);
 }
 
+static int put_queue(void *sending, const void *p, size_t n, struct error *err)
+{
+	struct sending *s = sending;
+	const struct iovec iov = { (void *)(uintptr_t)p, n };
+
+	send_tick(s);
+	return frame_send(s->ch, FRAME_QUEUE, &iov, 1, err);
+}
+
 /*
  * Send the descriptors and what the keeper knows of the process.  Obstacles that may
  * pass are found before any of that is sent, so that the freeze can still be undone.
@@ -102,6 +111,8 @@ static int send_fds(struct sending *s, struct error *err)
 	s->told = !r;
 	if (!r)
 		r = frame_send(s->ch, FRAME_FDS, &fds, 1, err);
+	if (!r)
+		r = fds_queues(s->common.fds, put_queue, s, err);
 	if (!r && save)
 		r = frame_send(s->ch, FRAME_SAVED, &saved, 1, err);
 	free(fds.iov_base);

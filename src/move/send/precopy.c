@@ -27,7 +27,7 @@
 #define LONGEST_TIMES	   6
 #define BASE_USEC	   1500 /* downtime that does not depend on size */
 #define THREAD_USEC	   40
-#define CONTENT_RATE	   120 /* bytes of queues a microsecond, doc/21 */
+#define CONTENT_RATE	   160 /* bytes of queues a microsecond, doc/21 */
 #define HURRY_WORK	   (10 * USEC_PER_MSEC)
 #define LONG_ROUND	   2048 /* pages: enough to measure the link by */
 /* bytes per microsecond, until the link's rate is measured */

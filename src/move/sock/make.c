@@ -13,6 +13,7 @@
 #include "core/io.h"
 #include "move/sock/options.h"
 #include "move/sock/tcp_compat.h"
+#include "move/sock/tcp_later.h"
 #include "move/sock/tcp_make.h"
 #include "move/sock/udp_make.h"
 
@@ -278,6 +279,19 @@ static const Fds__Socket *tcp_of(const struct fds_restored *r, size_t i)
 	return f->socket;
 }
 
+static int make_state(const struct fds_restored *r, size_t i, struct error *err)
+{
+	Fds__Tcp *t = r->set->file[i]->socket->inet->tcp;
+	bool later = tcplater_bytes(t);
+	int e = later ? tcplater_fetch(t, r->ops, r->ctx, err) : 0;
+
+	if (!e)
+		e = tcp_make_state(r->at[i], r->set->file[i]->socket, err);
+	if (later)
+		tcplater_forget(t);
+	return e;
+}
+
 /*
  * Listeners first, because a port that has connections cannot be listened on.  FINs
  * last: the end that gets one acknowledges it, and if the other end is in this capsule
@@ -296,7 +310,7 @@ int sock_make_finish(struct fds_restored *r, struct error *err)
 	for (size_t i = 0; i < r->set->n_file && !e; i++) {
 		m = tcp_of(r, i);
 		if (m && m->inet->tcp->state != TCP_LISTEN)
-			e = tcp_make_state(r->at[i], m, err);
+			e = make_state(r, i, err);
 	}
 	for (size_t i = 0; i < r->set->n_file && !e; i++) {
 		m = tcp_of(r, i);

@@ -59,6 +59,7 @@ static const struct {
 	[FRAME_RUNNING] = { "RUNNING", 8, 8 },
 	[FRAME_ABORT] = { "ABORT", 0, FRAME_TEXT },
 	[FRAME_BEAT] = { "BEAT", 0, 0 },
+	[FRAME_QUEUE] = { "QUEUE", 1, FRAME_QUEUE_DATA },
 };
 
 const char *frame_name(enum frame_type type)

@@ -20,7 +20,8 @@
  *	MAP TREE UNMAP ZAP PUNCH PAGES ...	->
  *	[SYNC]		->	<-	LACK ... SYNC	if files are among it
  *	[PATHS SYNC]	->	<-	LACK ... SYNC	if some were just opened
- *	FDS SAVED	->
+ *	FDS QUEUE ...	->		long queues, as the set has them
+ *	SAVED		->
  *	DONE(epoch)	->		no more pages
  *	STATE		->
  *			<-	LOCKS(0)	if some are handed over:
@@ -44,11 +45,12 @@
 #include "core/error.h"
 #include "core/units.h"
 
-#define FRAME_VERSION	 9
+#define FRAME_VERSION	 10
 #define FRAME_HEAD_SIZE	 24
 #define FRAME_PAGE	 4096
 #define FRAME_PAGES_DATA (1u << 20) /* most bytes of pages in one frame */
 #define FRAME_PAGES_RUNS 1024
+#define FRAME_QUEUE_DATA (1u << 20)
 #define FRAME_TEXT	 500
 
 /*
@@ -81,6 +83,7 @@ enum frame_type {
 	FRAME_PUNCH,	 /* struct frame_range[], of shared memory */
 	FRAME_LOCKS,	 /* u64: which turn of handing locks over */
 	FRAME_BEAT,	 /* nothing */
+	FRAME_QUEUE,	 /* bytes */
 	FRAME_TYPES,
 };
 
