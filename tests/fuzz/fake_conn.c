@@ -19,6 +19,7 @@ struct conn {
 	void *ctx;
 	bool failed, ended, busy, destroyed;
 	size_t queued;
+	int64_t priority;
 };
 
 struct conn_server {
@@ -129,6 +130,16 @@ void conn_destroy(struct conn *c)
 	c->destroyed = true;
 	if (!c->busy)
 		conn_free(c);
+}
+
+void conn_set_priority(struct conn *c, int64_t priority)
+{
+	c->priority = priority;
+}
+
+int64_t fake_priority(const struct conn *c)
+{
+	return c->priority;
 }
 
 void conn_finish(struct conn *c)

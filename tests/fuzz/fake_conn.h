@@ -23,6 +23,8 @@ void fake_receive(struct conn *c, const uint8_t *p, size_t n);
 void fake_hang_up(struct conn *c);
 /* So much waits to be sent to it. */
 void fake_queue(struct conn *c, size_t bytes);
+/* conn_set_priority()'s. */
+int64_t fake_priority(const struct conn *c);
 /* Not destroyed by its owner; of any pointer that ever was a connection. */
 bool fake_alive(const struct conn *c);
 /* End those that were failed, tell the server's before_send(). */

@@ -110,6 +110,13 @@ static int on_again(sd_event_source *src, void *arg)
 	return 0;
 }
 
+/* It cannot fail for a source that is there. */
+static void put_in_order(const struct conn *c, sd_event_source *source)
+{
+	if (source)
+		(void)sd_event_source_set_priority(source, c->priority);
+}
+
 /*
  * A new source each time: sd-event takes the oldest first, and counts a deferred
  * one's age from when it was made, so that one that is enabled again and again
@@ -117,8 +124,19 @@ static int on_again(sd_event_source *src, void *arg)
  */
 static void run_again(struct conn *c)
 {
-	if (c->event && c->state != ENDED && !c->again)
-		loop_defer(c->event, &c->again, on_again, c);
+	if (!c->event || c->state == ENDED || c->again)
+		return;
+	loop_defer(c->event, &c->again, on_again, c);
+	put_in_order(c, c->again);
+}
+
+void conn_set_priority(struct conn *c, int64_t priority)
+{
+	if (priority == c->priority)
+		return;
+	c->priority = priority;
+	put_in_order(c, c->io);
+	put_in_order(c, c->again);
 }
 
 static void unwatched(struct conn *c, int code)

@@ -87,6 +87,12 @@ void conn_fail(struct conn *c, int code, const char *why);
  */
 void conn_hold_unread(struct conn *c);
 
+/*
+ * From now on it has its turn after all of a lower number that wait for theirs; 0
+ * at first.
+ */
+void conn_set_priority(struct conn *c, int64_t priority);
+
 /* Bytes that wait to be sent. */
 size_t conn_queued(const struct conn *c);
 

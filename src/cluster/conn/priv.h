@@ -31,6 +31,7 @@ struct conn {
 	sd_event *event;
 	sd_event_source *io, *again, *timer;
 	struct frames_reader in;
+	int64_t priority; /* conn_set_priority() */
 	usec_t turn_end; /* what has come by then and is not handed out waits */
 	uint8_t *out;	 /* [out_at, out_end) waits */
 	size_t out_at, out_end, out_cap;

@@ -117,6 +117,37 @@ static void turns_end(void **state)
 	conn_destroy(busy);
 }
 
+/* However many there are of those who come later, they wait for each other. */
+static void who_comes_later_waits(void **state)
+{
+	enum { BUSY = 3, MESSAGES = 20 };
+	struct world *w = *state;
+	struct conn *busy[BUSY];
+	unsigned before;
+
+	for (unsigned i = 0; i <= BUSY; i++) {
+		connect_as(w, &w->key);
+		while (w->client_ready <= i)
+			turn(w);
+		if (i < BUSY)
+			busy[i] = w->client;
+	}
+	for (int i = 0; i < BUSY; i++) {
+		assert_int_equal(conn_send(busy[i], "later", 5), 0);
+		for (int n = 0; n < MESSAGES; n++)
+			assert_int_equal(conn_send(busy[i], "work", 4), 0);
+	}
+	while (w->heard < 3 * BUSY)
+		turn(w);
+	before = w->heard;
+	assert_int_equal(conn_send(w->client, "other", 5), 0);
+	while (!w->other)
+		turn(w);
+	assert_in_range(w->other, before, before + 1);
+	for (int i = 0; i < BUSY; i++)
+		conn_destroy(busy[i]);
+}
+
 static void queue_has_an_end(void **state)
 {
 	struct world *w = *state;
@@ -305,6 +336,7 @@ int main(void)
 		ELSEWHERE(messages_echo),
 		HERE(turns_end),
 		ELSEWHERE(turns_end),
+		HERE(who_comes_later_waits),
 		HERE(queue_has_an_end),
 		ELSEWHERE(queue_has_an_end),
 		HERE(who_does_not_read_is_not_heard),

@@ -47,6 +47,8 @@ static int served_message(struct conn *c, const uint8_t *p, size_t n, void *ctx,
 
 	if (n == 5 && !memcmp(p, "other", 5))
 		w->other = w->heard;
+	if (n == 5 && !memcmp(p, "later", 5))
+		conn_set_priority(c, 5);
 	if (n == 4 && !memcmp(p, "work", 4))
 		nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 	w->heard++;

@@ -17,7 +17,7 @@ enum {
 	SOME_ARGUMENTS = 4096,	 /* of each of many jobs */
 	ALL_ARGUMENTS = 1 << 20, /* of the one that is asked for */
 	OVERHEAD = 8,		 /* of each argument */
-	PAGE = 512 << 10,	 /* about so much in one answer */
+	PAGE = 64 << 10,	 /* about so much in one answer: a turn */
 };
 
 /*
@@ -207,8 +207,10 @@ static struct ctl_job *first_listed(struct ctl *ctl, const Control__ListJobs *l)
 	struct ctl_job *job = NULL;
 	uint64_t id = l->job;
 
-	if (!l->job)
-		return TAILQ_FIRST(&ctl->jobs.list);
+	if (!l->job) {
+		job = l->from ? ctl_job_find(ctl, l->from) : NULL;
+		return job ? job : TAILQ_FIRST(&ctl->jobs.list);
+	}
 	if (!a)
 		return ctl_job_find(ctl, l->job);
 	while (!job && id <= a->last)

@@ -140,5 +140,7 @@ void ctl_front_destroy(struct ctl *ctl)
 		LIST_REMOVE(p, link);
 		free(p);
 	}
+	if (f)
+		front_turns_clear(f);
 	free(f);
 }

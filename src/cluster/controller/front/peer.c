@@ -24,6 +24,7 @@
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
 #include "cluster/controller/users/users.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/xalloc.h"
 
@@ -367,14 +368,15 @@ static void peer_ready(struct conn *c, void *arg)
 	front_keys_check(p);
 	if (p->role != ROLE_HOST)
 		conn_hold_unread(c);
-	if (p->role == ROLE_USER)
+	if (p->role == ROLE_USER) {
 		limit_user(p);
+		front_turn_begins(ctl->front, c);
+	}
 }
 
-static int peer_message(struct conn *c, const uint8_t *data, size_t n,
-			void *arg, struct error *err)
+static int hear_message(struct ctl_peer *p, const uint8_t *data, size_t n,
+			struct error *err)
 {
-	struct ctl_peer *p = arg;
 	Control__Message *m;
 	int r = 0;
 
@@ -391,6 +393,21 @@ static int peer_message(struct conn *c, const uint8_t *data, size_t n,
 	else
 		r = answer_hello(p, m, err);
 	message_free(m);
+	return r;
+}
+
+/* Nobody may be at the other end any more by the end of it. */
+static int peer_message(struct conn *c, const uint8_t *data, size_t n,
+			void *arg, struct error *err)
+{
+	struct ctl_peer *p = arg;
+	struct ctl_front *f = p->ctl->front;
+	bool counts = p->role == ROLE_USER;
+	usec_t start = clock_usec(CLOCK_MONOTONIC);
+	int r = hear_message(p, data, n, err);
+
+	if (counts)
+		front_turn_took(f, c, clock_usec(CLOCK_MONOTONIC) - start);
 	return r;
 }
 

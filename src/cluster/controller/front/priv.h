@@ -12,11 +12,20 @@ struct ctl_front {
 	unsigned user_max;  /* and for one user */
 	LIST_HEAD(, ctl_peer) peers;
 	sd_event_source *keys_watch;
+	struct front_user *users_had; /* turns.c's, by name */
 };
 
 /* ---- peer.c */
 
 extern const struct conn_ops front_peer_ops;
+
+/* ---- turns.c */
+
+/* A user has one connection more. */
+void front_turn_begins(struct ctl_front *f, struct conn *c);
+/* A request of a user's took so long. */
+void front_turn_took(struct ctl_front *f, struct conn *c, usec_t took);
+void front_turns_clear(struct ctl_front *f);
 
 /* ---- each.c */
 
