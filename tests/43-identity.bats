@@ -252,6 +252,32 @@ tell() { # COMMAND...
 	st kill 1 2>/dev/null || st kill 2
 }
 
+@test "others' names of jobs, and why one of them waits again, are not shown" {
+	restart
+	enrol ann
+	enrol bob
+	reach
+	[ "$(as ann -- submit --requeue -J hush-name sleep 1000)" = 1 ]
+	eventually is 'j[1]["state"]' running
+	st drain --no-wait h1
+	st drain --no-wait h2
+	st requeue 1
+	eventually is 'j[1]["state"]' waiting
+	for who in ann bob; do
+		for args in "ps -a" "ps -a --json" "ps 1" "ps --json 1" "why 1" "why --json 1"; do
+			as "$who" -- $args
+		done >"$bed/$who"
+		cat "$bed/$who"
+	done
+	run ! grep "hush\|begin anew" "$bed/bob"
+	grep -q hush-name "$bed/ann"
+	grep -q "root has it begin anew" "$bed/ann"
+	st cancel 1
+	eventually is 'j[1]["state"]' "done"
+	as ann -- history | grep hush-name
+	run ! grep hush <(as bob -- history --json)
+}
+
 @test "show-arguments = all shows them to everybody" {
 	secret --show-arguments=all
 	tell as bob -- >"$bed/bob"

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "actors.h"
+#include "cluster/controller/job/job.h"
 #include "cluster/controller/state/find.h"
 
 enum { RANKS = 3, ENDS = 3, LATE = 100 };
@@ -29,6 +30,7 @@ static const struct play {
 	} ends[ENDS];
 	uint32_t blamed;
 	int exit;
+	bool stops; /* it is told to end after the first */
 } plays[] = {
 	/* An abort may follow from what came at about the same time. */
 	{ { { 0, -SIGABRT, 100 }, { 1, 3, 105 }, { 2, -SIGKILL, 106, true } },
@@ -61,6 +63,8 @@ static const struct play {
 	{ { { 0, 1000, 100 }, { 1, 3, 0 }, { 2, 4, 0 } }, 1, 3 },
 	/* A program's own is the cause as an exit code is. */
 	{ { { 0, -SIGABRT, 100 }, { 1, 142, 105 }, { 2, 0, 106 } }, 1, 142 },
+	/* Who is told to end is not to blame, whenever that was. */
+	{ { { 0, 3, 105 }, { 1, 143, 100 }, { 2, 142, 100 } }, 0, 3, true },
 	/* A code of no bits that a shell sees is success, and excuses nobody. */
 	{ { { 0, 3, 105 }, { 1, 1 << 16, 100 }, { 2, 0, 106 } }, 0, 3 },
 };
@@ -131,17 +135,19 @@ static void tell(const struct end *e)
 static bool plays_on(void *ctx)
 {
 	struct ctl *ctl = ctx;
-	const struct ctl_job *job;
+	struct ctl_job *job;
 
 	if (!told)
 		begin(ctl);
 	else
 		for (size_t i = told; i < ENDS; i++)
 			greet(ctl, p->ends[i].rank, KEEPER__STATE__RUNNING);
-	do
-		tell(&p->ends[told++]);
-	while (told < ENDS && !restarts);
 	job = TAILQ_FIRST(&ctl->jobs.list);
+	do {
+		tell(&p->ends[told++]);
+		if (told == 1 && p->stops)
+			ctl_job_stop(job, "it was told to end");
+	} while (told < ENDS && !restarts);
 	assert_int_equal(job->state == STATE(DONE), told == ENDS);
 	if (told == ENDS &&
 	    (job->exit != p->exit || job->bad_rank != (int)p->blamed))

@@ -67,6 +67,7 @@ static void who_comes_must_fit(void **state)
 	struct limits has = { 1 << 20, 5 };
 
 	assert_int_equal(limits_fit(&has, &terms, NULL), 0);
+	assert_int_equal(limits_fit(&terms.most, &terms, NULL), 0);
 	refuses(limits_fit, 0, 5, "no limit (--memory)");
 	refuses(limits_fit, 1 << 20, 0, "no limit (--pids-limit)");
 	refuses(limits_fit, 2147483648, 5, "2 GiB (--memory)");
@@ -100,6 +101,10 @@ static void terms_are_written_and_read(void **state)
 			 -ERANGE);
 	assert_int_equal(set.most.memory, 3221225472);
 	assert_int_equal(limit_terms_set(&set, "cores", "1", NULL), -ENOENT);
+	set.given = set.most; /* exactly the most is not more */
+	assert_int_equal(limit_terms_check(&set, NULL), 0);
+	assert_int_equal(set.given.pids, 1000);
+	set.given = (struct limits){ .memory = 256 << 20 };
 	assert_int_equal(limit_terms_check(&set, NULL), 0);
 	assert_int_equal(limit_terms_set(&set, "pids-default", "1001", NULL),
 			 0);
