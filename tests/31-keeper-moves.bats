@@ -328,7 +328,7 @@ murdered() {
 	murdered dest-commit new
 	[ "$status" = 137 ]
 	[[ "$output" == *outcome=lost* ]]
-	# What they left on their hosts the next keepers there take away.
+	# What they left on their hosts the next agents there take away.
 	for host in a b; do
 		"$STINT_BUILD/tests/keeper/keeper-job" -r "$dir/$host" true
 		[ -z "$(ls "$dir/$host/capsules")" ]

@@ -35,6 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cluster/capsule/capsule.h"
 #include "core/xalloc.h"
 #include "job.h"
 
@@ -105,12 +106,23 @@ static void options(int argc, char **argv)
 		die("a program and a run directory are needed");
 }
 
+/* As agents do when they start: what killed keepers have left. */
+static void sweep_hosts(void)
+{
+	struct error err;
+
+	for (unsigned i = 0; i < job.nr_hosts; i++)
+		if (capsule_sweep(job.hosts[i], &err) < 0)
+			die("%s", err.text);
+}
+
 int main(int argc, char **argv)
 {
 	const char *build = getenv("STINT_BUILD");
 
 	job.nr_ranks = 1;
 	options(argc, argv);
+	sweep_hosts();
 	job.stint = xasprintf("%s/src/cmd/stint", build ? build : "build");
 	job.name = xasprintf("j%d", getpid());
 	controller_start(argv + optind);

@@ -79,22 +79,33 @@ static bool lives(const struct capsule_record *rec)
 	       proctree_has_children(rec->init.pid);
 }
 
-/* By the cgroup freezer, or stopped where there is none. */
+/* Is that what the file says?  -ENOENT where there is none. */
+static int says(const char *dir, const char *file, const char *text)
+{
+	char *path = xasprintf("%s/%s", dir, file), *line = io_read_line(path);
+	int r = *line ? !strcmp(line, text) : -ENOENT;
+
+	free(line);
+	free(path);
+	return r;
+}
+
+/*
+ * By the cgroup freezer, or stopped where there is none.  On v1 one of its groups
+ * is the freezer's, the last of them; on v2 it is not the last that is frozen.
+ */
 static bool is_frozen(const struct capsule_record *rec)
 {
-	static const char *const files[][2] = { { "freezer.state", "FROZEN" },
-						{ "cgroup.freeze", "1" } };
 	bool frozen = false;
 
-	for (unsigned i = 0; i < 2 * rec->nr_cgroups; i++) {
-		char *path = xasprintf("%s/%s", rec->cgroups[i / 2],
-				       files[i % 2][0]);
-		char *line = io_read_line(path);
+	for (unsigned i = rec->nr_cgroups; i-- > 0;) {
+		int r = says(rec->cgroups[i], "freezer.state", "FROZEN");
 
-		frozen |= !strcmp(line, files[i % 2][1]);
-		free(line);
-		free(path);
+		if (r >= 0)
+			return r;
 	}
+	for (unsigned i = 0; i < rec->nr_cgroups; i++)
+		frozen |= says(rec->cgroups[i], "cgroup.freeze", "1") > 0;
 	return frozen;
 }
 

@@ -253,13 +253,13 @@ static void know_newcomers(struct lend *l)
 
 	if (n)
 		somebody_came(l, n);
-	l->again = sd_event_source_disable_unref(l->again);
 }
 
 static int on_again(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct lend *l = arg;
 
+	l->again = sd_event_source_disable_unref(l->again);
 	know_newcomers(l);
 	if (l->newcomers.nr)
 		loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
@@ -298,8 +298,8 @@ static int on_capsules(sd_event_source *src, const struct inotify_event *e,
 	else if (e->mask & IN_CREATE && !(r && r->home))
 		newcomers_add(&l->newcomers, e->name);
 	know_newcomers(l);
-	loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
-	lend_look(l->agent);
+	if (!l->again)
+		loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
 	return 0;
 }
 

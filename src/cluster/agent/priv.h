@@ -98,6 +98,7 @@ struct agent {
 	int nursery;	   /* socket to it; -1: none yet */
 	bool held;	   /* keepers are not read: the controller does not */
 	bool tell_records; /* with the next report */
+	bool unswept;	   /* something of a dead keeper could not be removed */
 };
 
 /* ---- agent.c */

@@ -165,9 +165,33 @@ void relays_destroy(struct agent *a)
 static void sweep(struct agent *a)
 {
 	struct error err;
+	int r = capsule_sweep(a->conf->run_dir, &err);
 
-	if (capsule_sweep(a->conf->run_dir, &err) < 0)
+	if (r < 0)
 		log_warnx("sweep error=\"%s\"", err.text);
+	a->unswept = r != 0;
+}
+
+static bool capsule_is_there(const char *run_dir, const char *job,
+			     uint32_t rank, const char *epoch)
+{
+	char *dir = xasprintf("%s/capsules/%s.%" PRIu32 "%s", run_dir, job,
+			      rank, epoch);
+	bool is = !access(dir, F_OK);
+
+	free(dir);
+	return is;
+}
+
+/* A rank's first keeper names it without its epoch. */
+static bool left_capsule(const struct relay *r)
+{
+	const char *run_dir = r->agent->conf->run_dir;
+	char epoch[24];
+
+	snprintf(epoch, sizeof(epoch), ".%" PRIu64, r->epoch);
+	return capsule_is_there(run_dir, r->job, r->rank, "") ||
+	       capsule_is_there(run_dir, r->job, r->rank, epoch);
 }
 
 void relay_tell_gone(const struct relay *r)
@@ -188,6 +212,7 @@ void relay_tell_gone(const struct relay *r)
 static void relay_dead(struct relay *r)
 {
 	struct agent *a = r->agent;
+	bool left = a->unswept || left_capsule(r);
 
 	log_info("job=%s rank=%u epoch=%" PRIu64 " keeper=gone", r->job,
 		 r->rank, r->epoch);
@@ -195,7 +220,8 @@ static void relay_dead(struct relay *r)
 	a->tell_records = true; /* the keeper cannot remove its own record */
 	relay_tell_gone(r);
 	relay_destroy(r);
-	sweep(a);
+	if (left) /* those of all others are looked at, too */
+		sweep(a);
 }
 
 /* ---- packets ---- */

@@ -122,9 +122,9 @@ struct capsule;
 
 /*
  * What capsules of this process and of those that it forks need alike, made
- * once: for a program that is to make, or fork who makes, many.  Without it, and
- * where it fails (it takes root), each capsule makes it for itself.  The caller
- * has one thread.
+ * once: for a program that is to make, or fork who makes, many; again before each
+ * fork, for what may have changed.  Without it, and where it fails (it takes root),
+ * each capsule makes it for itself.  The caller has one thread.
  */
 void capsule_prepare(void);
 
@@ -149,7 +149,8 @@ void capsule_destroy(struct capsule *c);
 
 /*
  * Remove what dead capsules of this run directory left behind.  Capsules with a
- * living keeper are not touched.  Returns how many were removed, or -errno.
+ * living keeper are not touched.  Returns how many others could not be removed
+ * yet, or -errno.
  */
 int capsule_sweep(const char *run_dir, struct error *err) must_check;
 

@@ -141,7 +141,13 @@ bool cgroup_can_limit(const char *controller);
  */
 char *cgroup_locate(const char *mountinfo, const char *own,
 		    const char *controller);
-/* These texts of this process: 0, or -EIO on a host without groups. */
+/*
+ * What is mounted is read now, if it has changed, for this process and those that
+ * it forks, which then do not look for themselves.
+ */
+void cgroup_know_mounts(void);
+/* These texts of this process, of mounts those of groups: 0, or -EIO on a
+ * host without groups. */
 struct cgroup_texts {
 	char *mounts, *own;
 };

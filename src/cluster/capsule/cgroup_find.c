@@ -1,6 +1,7 @@
 /* cgroup_find.c - where a process's control groups are; see cgroup.h */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,12 +164,72 @@ int cgroup_settle(const char *dir, struct error *err)
 	return r;
 }
 
+/* ---- what is mounted */
+
+/* Of this program and what it forks. */
+static struct {
+	int fd; /* tells when it has changed; 0: it is not known */
+	char *lines;
+} known_mounts;
+
+/* Its lines about control groups: a host may have hundreds of others. */
+static char *only_groups(char *text)
+{
+	char *to = text, *line, *next;
+
+	for (line = text; *line; line = next) {
+		next = strchrnul(line, '\n');
+		next += *next == '\n';
+		if (!memmem(line, (size_t)(next - line), " - cgroup", 9))
+			continue;
+		memmove(to, line, (size_t)(next - line));
+		to += next - line;
+	}
+	*to = '\0';
+	return text;
+}
+
+/* Who looks takes the word of a change from all that share the descriptor. */
+static bool has_changed(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLPRI };
+
+	return poll(&p, 1, 0) != 0;
+}
+
+void cgroup_know_mounts(void)
+{
+	int fd = known_mounts.fd;
+
+	if (!fd)
+		fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (fd <= 0 || (known_mounts.lines && !has_changed(fd)))
+		return;
+	known_mounts.fd = fd;
+	free(known_mounts.lines);
+	known_mounts.lines = NULL;
+	if (lseek(fd, 0, SEEK_SET) == 0 &&
+	    io_read_fd(fd, 1 << 24, &known_mounts.lines) >= 0)
+		only_groups(known_mounts.lines);
+}
+
+static int read_mounts(char **ret)
+{
+	if (known_mounts.lines) {
+		*ret = xstrdup(known_mounts.lines);
+		return 0;
+	}
+	if (io_read_file(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, ret) < 0)
+		return -EIO;
+	only_groups(*ret);
+	return 0;
+}
+
 int cgroup_texts_read(struct cgroup_texts *ret)
 {
 	struct cgroup_texts t;
 
-	if (io_read_file(AT_FDCWD, "/proc/self/mountinfo", 1 << 24, &t.mounts) <
-	    0)
+	if (read_mounts(&t.mounts) < 0)
 		return -EIO;
 	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", 1 << 20, &t.own) < 0) {
 		free(t.mounts);

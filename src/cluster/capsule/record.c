@@ -26,30 +26,50 @@ void record_clear(struct capsule_record *rec)
 	memset(rec, 0, sizeof(*rec));
 }
 
-static void parse_line(const char *line, struct capsule_record *rec)
+static void set_process(struct process_id *id, const char *value)
 {
-	unsigned long long start, inode;
-	char word[64];
-	unsigned weight;
-	int pid, at = 0;
+	unsigned long long start;
+	int pid;
 
-	if (sscanf(line, "keeper %d %llu", &pid, &start) == 2)
-		rec->keeper = (struct process_id){ pid, start };
-	else if (sscanf(line, "init %d %llu", &pid, &start) == 2)
-		rec->init = (struct process_id){ pid, start };
-	else if (sscanf(line, "netns %llu", &inode) == 1)
-		rec->netns = inode;
-	else if (sscanf(line, "weight %u", &weight) == 1)
-		rec->cpu_weight = weight;
-	else if (sscanf(line, "boot %36s", rec->boot) == 1 ||
-		 sscanf(line, "link %15s", rec->link) == 1 ||
-		 sscanf(line, "uplink %15s", rec->uplink) == 1)
+	if (sscanf(value, "%d %llu", &pid, &start) == 2)
+		*id = (struct process_id){ pid, start };
+}
+
+static void set_word(char *to, size_t n, const char *value)
+{
+	snprintf(to, n, "%.*s", (int)strcspn(value, " "), value);
+}
+
+/*
+ * Agents read all records whenever a rank comes or goes: sscanf() for each line and
+ * key would be most of that.
+ */
+static void parse_line(char *line, struct capsule_record *rec)
+{
+	char *value = strchr(line, ' ');
+
+	if (!value)
 		return;
-	else if (sscanf(line, "address %63s", word) == 1)
-		inet_pton(AF_INET, word, &rec->address);
-	else if (!sscanf(line, "cgroup %n", &at) && at && line[at] == '/' &&
+	*value++ = 0;
+	if (!strcmp(line, "keeper"))
+		set_process(&rec->keeper, value);
+	else if (!strcmp(line, "init"))
+		set_process(&rec->init, value);
+	else if (!strcmp(line, "netns"))
+		rec->netns = strtoull(value, NULL, 10);
+	else if (!strcmp(line, "weight"))
+		rec->cpu_weight = (unsigned)strtoul(value, NULL, 10);
+	else if (!strcmp(line, "boot"))
+		set_word(rec->boot, sizeof(rec->boot), value);
+	else if (!strcmp(line, "link"))
+		set_word(rec->link, sizeof(rec->link), value);
+	else if (!strcmp(line, "uplink"))
+		set_word(rec->uplink, sizeof(rec->uplink), value);
+	else if (!strcmp(line, "address"))
+		inet_pton(AF_INET, value, &rec->address);
+	else if (!strcmp(line, "cgroup") && *value == '/' &&
 		 rec->nr_cgroups < CGROUP_DIRS)
-		rec->cgroups[rec->nr_cgroups++] = xstrdup(line + at);
+		rec->cgroups[rec->nr_cgroups++] = xstrdup(value);
 }
 
 int record_parse(const char *text, struct capsule_record *ret)
@@ -196,8 +216,8 @@ static void sweep_net(const struct sweep *s, const struct capsule_record *rec)
 	net_close(net);
 }
 
-/* 1 when it was removed, 0 when it lives or will not die yet. */
-static int sweep_one(const struct sweep *s, const char *dir)
+/* Is it a dead one that cannot be removed yet? */
+static bool sweep_one(const struct sweep *s, const char *dir)
 {
 	struct capsule_record rec = { 0 };
 	char *path;
@@ -205,25 +225,27 @@ static int sweep_one(const struct sweep *s, const char *dir)
 
 	/* The lock is ours: without a record nothing was made yet. */
 	if (!record_read(dir, &rec)) {
-		if (is_live(s, &rec))
-			r = -EBUSY;
-		else if (!strcmp(rec.boot, s->boot)) {
+		bool live = is_live(s, &rec);
+
+		if (!live && !strcmp(rec.boot, s->boot)) {
 			sweep_net(s, &rec);
 			r = cgroup_remove(rec.cgroups, rec.nr_cgroups);
 			if (process_end(&rec.init, SIGKILL, 5000) < 0)
 				r = -EBUSY;
 		}
 		record_clear(&rec);
+		if (live)
+			return false;
 	}
 	if (r < 0)
-		return 0;
+		return true;
 	for (unsigned i = 0; i < 2; i++) {
 		/* The second is what older versions wrote first. */
 		path = xasprintf("%s/%s", dir, i ? "record.new" : "record");
 		unlink(path);
 		free(path);
 	}
-	return !rmdir(dir);
+	return rmdir(dir) < 0;
 }
 
 int capsule_sweep(const char *run_dir, struct error *err)

@@ -119,9 +119,6 @@ int keeper_run(const struct keeper_config *conf, struct error *err)
 	setsid(); /* already a leader when started by a shell: no matter */
 	k = create_keeper(conf);
 	r = open_loop(k, err);
-	/* What an earlier keeper of this rank left when it was killed. */
-	if (!r && capsule_sweep(conf->run_dir, err) < 0)
-		log_warnx("%s", err->text);
 	if (!r)
 		r = keeper_agent_open(k, err);
 	if (!r) {

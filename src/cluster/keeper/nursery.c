@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "cluster/capsule/capsule.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/packet.h"
@@ -105,6 +106,7 @@ static void carry_out(struct nursery *n, const char *order, size_t len,
 		log_warnx("malformed request for a keeper");
 		return;
 	}
+	capsule_prepare();
 	pid = fork();
 	if (!pid)
 		keeper_main(n, order, len, ready);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/capsule/capsule.h"
 #include "cluster/capsule/cgroup.h"
 #include "cluster/keeper/keeper.h"
 #include "cluster/keeper/nursery.h"
@@ -189,7 +188,6 @@ int cmd_keeper(int argc, char **argv)
 	if (words.nursery < 0)
 		return be_keeper(&words.conf);
 	log_init("stint keeper --nursery", LOG_L_INFO);
-	capsule_prepare();
 	nursery_serve(words.nursery, be_ordered);
 	return EXIT_OK;
 }
