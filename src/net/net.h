@@ -179,4 +179,8 @@ void net_mac_of(struct in_addr addr, uint8_t *ret);
 /* Into buf of NET_TEXT bytes; returns buf. */
 const char *net_addr_text(struct in_addr addr, char *buf);
 
+/* Run fn(arg) in another network namespace, then come back. */
+int net_visit(int netns, int (*fn)(void *arg, struct error *err), void *arg,
+	      struct error *err);
+
 #endif

@@ -36,8 +36,4 @@ int net_request_call(struct net *net, struct net_request *req, net_reply *cb,
 int net_request_do(struct net *net, struct net_request *req, struct error *err,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Run fn(arg) in another network namespace, then come back. */
-int net_visit(int netns, int (*fn)(void *arg, struct error *err), void *arg,
-	      struct error *err);
-
 #endif

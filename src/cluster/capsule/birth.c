@@ -1,12 +1,14 @@
 /*
  * birth.c - from a keeper to a keeper with an init
  *
- * Birth takes two steps, because a time namespace takes its offsets before the
- * first process is in it, and because the maps of a user namespace are written
- * from outside.  The midwife enters the cgroups, makes the user namespace, waits
- * for the keeper to map the submitter's ids, sets the clocks, and clones init as
- * the keeper's own child; then it is gone.  Neither sends SIGCHLD, nor shows up
- * in a waitpid() that does not ask for clone children.
+ * Init is cloned with its user and pid namespace, and does for itself what root's
+ * rights are needed for as long as nobody has mapped its ids: it enters the
+ * groups.  Then the keeper maps the submitter's ids, and init sets the clocks and
+ * becomes the submitter.  A time namespace takes its offsets before the first
+ * process is in it, so init makes one for its children and enters it, too.
+ *
+ * It does not send SIGCHLD, nor shows up in a waitpid() that does not ask for
+ * clone children.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cluster/capsule/priv.h"
@@ -30,13 +29,7 @@
 #include "core/units.h"
 #include "net/net.h"
 
-/* ---- the midwife ---- */
-
-struct birth {
-	const struct capsule_spec *spec;
-	const struct init_args *init;
-	int sync; /* SOCK_SEQPACKET to the keeper */
-};
+/* ---- the clocks ---- */
 
 static void put_offset(char *buf, size_t n, const char *clock, int64_t ns)
 {
@@ -50,27 +43,37 @@ static void put_offset(char *buf, size_t n, const char *clock, int64_t ns)
 		 (long long)rest);
 }
 
-/* Also makes the pid namespace; both namespaces apply to children only. */
-static int set_clocks(const struct capsule_spec *spec, struct error *err)
+static int write_offsets(const struct capsule_spec *spec)
 {
 	char text[160];
 	size_t n;
-	int r;
 
-	if (unshare(CLONE_NEWPID | CLONE_NEWTIME) < 0)
-		return error_sys(err, -errno,
-				 "cannot make pid and time namespaces");
 	put_offset(text, sizeof(text), "monotonic", spec->monotonic_offset);
 	n = strlen(text);
 	put_offset(text + n, sizeof(text) - n, "boottime",
 		   spec->boottime_offset);
-	r = io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
-	return r < 0 ? error_sys(err, r, "cannot set the capsule's clocks") : 0;
+	return io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
+}
+
+static int set_clocks(const struct capsule_spec *spec, struct error *err)
+{
+	fd_auto ns = -1;
+	int r;
+
+	if (unshare(CLONE_NEWTIME) < 0)
+		return error_sys(err, -errno, "cannot make a time namespace");
+	r = write_offsets(spec);
+	if (r < 0)
+		return error_sys(err, r, "cannot set the capsule's clocks");
+	ns = open("/proc/self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
+	if (ns < 0 || setns(ns, CLONE_NEWTIME) < 0)
+		return error_sys(err, -errno, "cannot enter a time namespace");
+	return 0;
 }
 
 /* ---- where network namespaces are made ---- */
 
-/* Of this program and what it forks; -1: each midwife makes one of its own. */
+/* Of this program and what it forks; -1: each init makes one of its own. */
 static int cradle = -1;
 
 /*
@@ -95,29 +98,15 @@ static int open_own_netns(void)
 
 void capsule_prepare(void)
 {
-	fd_auto home = open_own_netns();
+	fd_auto home = -1;
 
-	if (cradle >= 0 || home < 0 || enter_new_cradle() < 0)
+	cgroup_know_mounts();
+	if (cradle >= 0 || (home = open_own_netns()) < 0 ||
+	    enter_new_cradle() < 0)
 		return;
 	cradle = open_own_netns();
 	if (setns(home, CLONE_NEWNET) < 0)
 		abort(); /* whoever calls cannot go on in there */
-}
-
-/* Before its user namespace, since the cradle is the host's. */
-static int enter_cradle(struct error *err)
-{
-	return cradle >= 0 && setns(cradle, CLONE_NEWNET) < 0
-		       ? error_sys(err, -errno,
-				   "cannot enter a network namespace")
-		       : 0;
-}
-
-static int need_cradle(struct error *err)
-{
-	int r = cradle >= 0 ? 0 : enter_new_cradle();
-
-	return r < 0 ? error_sys(err, r, "cannot make a network namespace") : 0;
 }
 
 /*
@@ -136,59 +125,62 @@ static int become_submitter(const struct capsule_spec *spec, struct error *err)
 	return 0;
 }
 
-static pid_t clone_init(void)
-{
-	struct clone_args args = {
-		.flags = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWIPC |
-			 CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP,
-	};
+/* ---- init, before it is one ---- */
 
-	return syscall(SYS_clone3, &args, sizeof(args));
-}
-
-struct newborn {
-	int code; /* or -errno */
+struct birth {
+	const struct capsule *c;
+	const struct capsule_spec *spec;
+	const struct init_args *init;
 	pid_t pid;
-	struct error error;
+	int pidfd;
 };
 
-static _Noreturn void midwife_main(const struct birth *b)
+static int await_ids(int ctl, struct error *err)
 {
-	struct newborn word = { 0 };
 	char go;
-	pid_t pid;
+	int r = packet_receive(ctl, &go, 1, NULL, NULL, 0);
+
+	return r < 0 ? error_sys(err, r, "the keeper died") : 0;
+}
+
+/* Those that take the groups, or a cradle, from the process that makes them. */
+static int make_late_namespaces(struct error *err)
+{
+	int flags = CLONE_NEWCGROUP;
+
+	if (cradle < 0) {
+		int r = enter_new_cradle();
+
+		if (r < 0)
+			return error_sys(err, r,
+					 "cannot make a network namespace");
+		flags |= CLONE_NEWNET;
+	}
+	return unshare(flags) < 0
+		       ? error_sys(err, -errno, "cannot make namespaces")
+		       : 0;
+}
+
+static _Noreturn void newborn_main(const struct birth *b)
+{
+	struct answer word = { 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	/* It must hear if the keeper was dead by then. */
+	close(b->c->ctl);
+	close(b->c->events);
 	/* Groups first, as long as it may do what the keeper may. */
-	word.code = cgroup_enter(b->init->cg, &word.error);
-	if (!word.code)
-		word.code = enter_cradle(&word.error);
-	if (!word.code && unshare(CLONE_NEWUSER) < 0)
-		word.code = error_sys(&word.error, -errno,
-				      "cannot make a user namespace");
-	/* The first word: ready to be mapped; the second: what was born. */
-	if (packet_send(b->sync, &word, sizeof(word), NULL, 0) < 0 ||
-	    word.code < 0 || read(b->sync, &go, 1) != 1)
+	if ((word.code = cgroup_enter(b->init->cg, &word.error)) < 0 ||
+	    (word.code = await_ids(b->init->ctl, &word.error)) < 0 ||
+	    (word.code = set_clocks(b->spec, &word.error)) < 0 ||
+	    (word.code = make_late_namespaces(&word.error)) < 0 ||
+	    (word.code = become_submitter(b->spec, &word.error)) < 0) {
+		(void)!packet_send(b->init->ctl, &word, sizeof(word), NULL, 0);
 		_exit(1);
-	if (!(word.code = set_clocks(b->spec, &word.error)) &&
-	    !(word.code = need_cradle(&word.error)))
-		word.code = become_submitter(b->spec, &word.error);
-	if (!word.code) {
-		/*
-		 * Without this the process's files in /proc would belong to
-		 * root.
-		 */
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-		pid = clone_init();
-		if (!pid)
-			init_main(b->init);
-		word.pid = pid;
-		if (pid < 0)
-			word.code = error_sys(&word.error, -errno,
-					      "cannot make namespaces");
 	}
-	(void)!packet_send(b->sync, &word, sizeof(word), NULL, 0);
-	_exit(0);
+	/* Without this the process's files in /proc would belong to root. */
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	init_main(b->init);
 }
 
 /* ---- the keeper's part of the birth ---- */
@@ -238,69 +230,38 @@ static int map_ids(pid_t pid, const struct capsule_spec *spec,
 	return r < 0 ? r : write_proc(pid, "gid_map", text, err);
 }
 
-/* What the other end says, or why it cannot say anything. */
-static int hear(int sock, struct newborn *word, struct error *err)
+/* No exit signal. */
+static int clone_init(void *arg, struct error *err)
 {
-	int r = packet_receive(sock, word, sizeof(*word), NULL, NULL, 0);
+	struct birth *b = arg;
+	struct clone_args args = {
+		.flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
+			 CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS |
+			 (cradle >= 0 ? CLONE_NEWNET : 0),
+		.pidfd = (uintptr_t)&b->pidfd,
+	};
 
-	if (r < 0)
-		return error_sys(err, r,
-				 "the process that creates a capsule died");
-	if (word->code < 0 && err)
-		*err = word->error;
-	return word->code;
-}
-
-static int guide_birth(struct capsule *c, const struct capsule_spec *spec,
-		       int sync, pid_t midwife, struct error *err)
-{
-	struct newborn word;
-	int r;
-
-	if ((r = hear(sync, &word, err)) < 0 ||
-	    (r = map_ids(midwife, spec, err)) < 0)
-		return r;
-	r = io_write_full(sync, "g", 1);
-	if (r < 0)
-		return error_sys(err, r,
-				 "the process that creates a capsule died");
-	if ((r = hear(sync, &word, err)) < 0)
-		return r;
-	c->init_pid = word.pid;
-	/* It is our child and not yet waited for: the pid is no stranger's. */
-	c->init = pidfd_open(word.pid, 0);
-	return c->init < 0 ? error_sys(err, -errno, "cannot hold init") : 0;
-}
-
-static pid_t fork_midwife(void)
-{
-	struct clone_args args = { 0 }; /* no exit signal */
-
-	return syscall(SYS_clone3, &args, sizeof(args));
+	b->pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (!b->pid)
+		newborn_main(b);
+	return b->pid < 0 ? error_sys(err, -errno, "cannot make namespaces")
+			  : 0;
 }
 
 int birth_give(struct capsule *c, const struct capsule_spec *spec,
 	       const struct init_args *init, struct error *err)
 {
-	struct birth b = { .spec = spec, .init = init };
-	int pair[2], r;
-	pid_t midwife;
+	struct birth b = { .c = c, .spec = spec, .init = init };
+	int r = cradle >= 0 ? net_visit(cradle, clone_init, &b, err)
+			    : clone_init(&b, err);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return error_sys(err, -errno, "cannot make a socket pair");
-	b.sync = pair[1];
-	midwife = fork_midwife();
-	if (!midwife) {
-		close(pair[0]);
-		midwife_main(&b);
-	}
-	r = midwife < 0 ? error_sys(err, -errno, "cannot fork") : 0;
-	close(pair[1]);
+	if (r < 0)
+		return r;
+	c->init_pid = b.pid;
+	c->init = b.pidfd;
+	r = map_ids(b.pid, spec, err);
+	/* If it has died, it has said why, which is heard next. */
 	if (!r)
-		r = guide_birth(c, spec, pair[0], midwife, err);
-	close(pair[0]);
-	while (midwife > 0 && waitpid(midwife, NULL, __WALL) < 0 &&
-	       errno == EINTR)
-		;
+		(void)!packet_send(c->ctl, "g", 1, NULL, 0);
 	return r;
 }

@@ -2,7 +2,7 @@
  * priv.h - what the files of the capsule share; capsule.h is the API
  *
  *   capsule.c      create, destroy, freeze: the keeper's side
- *   birth.c        namespaces, ids, clocks; a midwife and init
+ *   birth.c        namespaces, ids, clocks: init is made
  *   request.c      the keeper's side of talking to init
  *   init.c         pid 1
  *   program.c      a process on its way to a program
