@@ -142,11 +142,16 @@ static void end_services(const char *dir)
 
 /* ---- removing ---- */
 
+static void unmount(const char *path)
+{
+	while (!umount2(path, MNT_DETACH))
+		;
+}
+
 static void remove_netns(const char *path)
 {
 	empty_netns(path);
-	while (!umount2(path, MNT_DETACH))
-		;
+	unmount(path);
 	unlink(path);
 }
 
@@ -235,10 +240,23 @@ static int remove_host(const char *name, unsigned number, struct error *err)
 		empty_netns(path);
 	if (!access(run, F_OK))
 		r = capsule_sweep(run, err);
+	if (!r)
+		unmount(run);
 	remove_netns(path);
 	free(run);
 	free(path);
 	return r < 0 ? r : 0;
+}
+
+/* What they have of capsules was needed until those were gone. */
+static void unmount_run_dirs(const char *name)
+{
+	for (unsigned h = 1; h <= TESTBED_HOSTS_MAX; h++) {
+		char *run = testbed_path(name, "h%u/run", h);
+
+		unmount(run);
+		free(run);
+	}
 }
 
 /* Remove as much as possible; the first failure is returned. */
@@ -260,8 +278,10 @@ int testbed_remove(const char *name, struct error *err)
 		k = remove_cgroups(name, made, r ? NULL : err);
 		r = r ? r : k;
 		/* The record last: what is left is found by the next. */
-		if (!r)
+		if (!r) {
+			unmount_run_dirs(name);
 			r = remove_tree(dir, err);
+		}
 	}
 	free(lan);
 	free(mark);

@@ -2,12 +2,14 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cluster/capsule/cgroup.h"
@@ -312,6 +314,24 @@ static int set_up_host(struct net *net, unsigned number, bool bridge,
 	return r < 0 ? r : net_host_prepare(net, uplink, pool, prefix, err);
 }
 
+/*
+ * In memory, as /run is: on a disk each file and socket of a short job would cost
+ * what it does on no host.
+ */
+static int make_run_dir(const char *path, struct error *err)
+{
+	struct statfs fs;
+
+	if (mkdir(path, 0700) < 0)
+		return error_sys(err, -errno, "cannot make %s", path);
+	if (!statfs(path, &fs) && fs.f_type == TMPFS_MAGIC)
+		return 0;
+	return mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV,
+		     "mode=0700") < 0
+		       ? error_sys(err, -errno, "cannot mount %s", path)
+		       : 0;
+}
+
 static int make_host_dirs(const char *name, unsigned number, unsigned nr_hosts,
 			  struct error *err)
 {
@@ -328,8 +348,8 @@ static int make_host_dirs(const char *name, unsigned number, unsigned nr_hosts,
 		free(text);
 		text = more;
 	}
-	if (mkdir(dir, 0755) < 0 || mkdir(run, 0700) < 0)
-		r = error_sys(err, -errno, "cannot make %s", run);
+	r = mkdir(dir, 0755) < 0 ? error_sys(err, -errno, "cannot make %s", dir)
+				 : make_run_dir(run, err);
 	if (!r)
 		r = put_file(hosts, text, err);
 	if (!r)
