@@ -271,10 +271,14 @@ static void print_hosts(FILE *f, const struct view *view,
 	}
 }
 
-/* A second or more to the hundredth. */
+/* A second or more to the hundredth, ten or more to the second. */
 static usec_t legible(usec_t span)
 {
-	return span < USEC_PER_SEC ? span : span - span % (10 * USEC_PER_MSEC);
+	usec_t unit = span < USEC_PER_SEC	 ? 1
+		      : span < 10 * USEC_PER_SEC ? 10 * USEC_PER_MSEC
+						 : USEC_PER_SEC;
+
+	return (span + unit / 2) / unit * unit;
 }
 
 static void print_migrate(FILE *f, const struct view *view,

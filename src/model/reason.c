@@ -73,6 +73,7 @@ static const char *word_bar(const struct slot *s)
 void reason_write_usec(FILE *to, usec_t t)
 {
 	usec_t rest = t < 0 ? -(t % USEC_PER_SEC) : t % USEC_PER_SEC;
+	int digits = 6;
 
 	if (t == USEC_MAX) {
 		fputs("an unknown time", to);
@@ -80,8 +81,10 @@ void reason_write_usec(FILE *to, usec_t t)
 	}
 	fprintf(to, "%s%" PRId64, t < 0 && t > -USEC_PER_SEC ? "-" : "",
 		t / USEC_PER_SEC);
+	for (; rest && rest % 10 == 0; rest /= 10)
+		digits--;
 	if (rest)
-		fprintf(to, ".%06" PRId64, rest);
+		fprintf(to, ".%0*" PRId64, digits, rest);
 	fputs(" s", to);
 }
 

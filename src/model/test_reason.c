@@ -43,10 +43,10 @@ static void words_and_numbers(void **state)
 	expect(NULL, BECAUSE(counts, .free = 1, .size = 2),
 	       "it needs 2 processors, is", "{\"size\":2,\"free\":1}");
 	expect(&view, BECAUSE(kinds, .at = 1500000, .host = 0, .part = 2500),
-	       "1.500000 s, h\"1\t and 2.5",
+	       "1.5 s, h\"1\t and 2.5",
 	       "{\"at_us\":1500000,\"host\":\"h\\\"1\\t\",\"part\":2.5}");
 	expect(&view, BECAUSE(kinds, .at = -500000, .host = 1, .part = 0),
-	       "-0.500000 s, 1 and 0",
+	       "-0.5 s, 1 and 0",
 	       "{\"at_us\":-500000,\"host\":1,\"part\":0.0}");
 	expect(&view, BECAUSE(none), "the slot is over", "{}");
 }
