@@ -80,7 +80,7 @@ mpi.MPI_Finalize()'
 	[ "$(grep -cx 'accept 1' <<<"$output")" = 2 ]
 }
 
-@test "a fence of others, what joins jobs, and groups are errors at once" {
+@test "a fence of others, what joins jobs, groups and watches are errors at once" {
 	local line
 	serve 2
 	run -0 st run -n 2 "$STINT_BUILD/tests/mpi/fences"
@@ -90,6 +90,8 @@ mpi.MPI_Finalize()'
 		"connect, later: not supported" "disconnect: not supported" \
 		"disconnect, later: not supported" \
 		{construct,invite,join,leave,destruct}{,", later"}": not supported" \
+		monitor{,", later"}": not supported" "pull: not supported" \
+		"push: not supported" \
 		"both: done" "all: done" "end: done"; do
 		[ "$(grep -cx "$line" <<<"$output")" = 2 ]
 	done
@@ -119,6 +121,32 @@ mpi.MPI_Finalize()'
 	serve 2
 	run -3 st run -n 2 sh -c "[ \$PMI_RANK = 0 ] || exit 3; exec $late init finalize"
 	[[ $output == *"rank 1 exited with code 3"* ]]
+}
+
+# The others waited for ever.
+@test "a rank that ends well while others wait for it, or in their fence, ends the job" {
+	serve 3
+	touch init finalize
+	for program in "$late" "$STINT_BUILD/tests/mpi/late"; do
+		run -1 timeout 120 "$stint" run -n 3 sh -c "[ \$PMI_RANK != 2 ] || exit 0; exec $program init finalize"
+		[[ $output == *"rank 2 has ended, and others wait for it in MPI_Init"* ]]
+	done
+	run -1 timeout 120 "$stint" run -n 2 "$STINT_BUILD/tests/mpi/fences" finish
+	[[ $output == *"rank 1 has ended, and others wait for it in MPI_Init"* ]]
+	run -1 timeout 120 "$stint" run -n 2 "$STINT_BUILD/tests/mpi/fences" leave
+	[[ $output == *"rank 1 ended without MPI_Finalize"* ]]
+}
+
+@test "a rank that is killed in the fence of MPI_Init ends the others" {
+	local status=0
+	serve 3
+	begin run -n 3 --hosts=h1,h2,h3 "$late" init finalize >"$bed/out" 2>&1
+	eventually is '[r["state"] for r in j[1]["ranks"]].count("running") if 1 in j else 0' 3
+	st kill -s KILL 1.1
+	wait "$background" || status=$?
+	background=
+	[ "$status" = 137 ]
+	grep -F "rank 1 was ended by signal 9" "$bed/out"
 }
 
 @test "what the user has set of Open MPI and PMIx stays" {

@@ -157,6 +157,11 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 	return PMI_GATHER_ALL;
 }
 
+bool pmi_gather_waits_for(const struct pmi_gather *g, uint32_t rank)
+{
+	return g->nr_here && rank < g->size && !g->here[rank];
+}
+
 const struct pmi_put *pmi_gather_union(const struct pmi_gather *g,
 				       size_t *ret_n)
 {

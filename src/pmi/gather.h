@@ -30,6 +30,12 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 		   const struct pmi_put *puts, size_t n, bool more,
 		   struct error *err) must_check;
 
+/*
+ * Whether some ranks' fences are here, and that rank's is not.  Where it has ended,
+ * they wait for ever.
+ */
+bool pmi_gather_waits_for(const struct pmi_gather *g, uint32_t rank);
+
 /* The last complete union, in order of arrival; valid until the next add. */
 const struct pmi_put *pmi_gather_union(const struct pmi_gather *g,
 				       size_t *ret_n);

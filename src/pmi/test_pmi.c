@@ -78,6 +78,26 @@ static void barriers(void **state)
 	job_close(&job);
 }
 
+/* For whom: so that nobody waits for one that has ended. */
+static void some_wait(void **state)
+{
+	struct pmi_gather *g = pmi_gather_create(2);
+
+	assert_false(pmi_gather_waits_for(g, 1));
+	assert_int_equal(pmi_gather_add(g, 0, 0, NULL, 0, true, NULL),
+			 PMI_GATHER_WAIT);
+	assert_false(pmi_gather_waits_for(g, 1)); /* not whole yet */
+	assert_int_equal(pmi_gather_add(g, 0, 0, NULL, 0, false, NULL),
+			 PMI_GATHER_WAIT);
+	assert_true(pmi_gather_waits_for(g, 1));
+	assert_false(pmi_gather_waits_for(g, 0));
+	assert_false(pmi_gather_waits_for(g, 2)); /* there is none */
+	assert_int_equal(pmi_gather_add(g, 1, 0, NULL, 0, false, NULL),
+			 PMI_GATHER_ALL);
+	assert_false(pmi_gather_waits_for(g, 0));
+	pmi_gather_destroy(g);
+}
+
 /* Of a rank that says a thing twice the last word counts, and it counts once. */
 static void said_twice(void **state)
 {
@@ -276,11 +296,17 @@ static void aborts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opening),    cmocka_unit_test(barriers),
-		cmocka_unit_test(moves),      cmocka_unit_test(moves_waiting),
-		cmocka_unit_test(said_twice), cmocka_unit_test(another_release),
-		cmocka_unit_test(one_key),    cmocka_unit_test(lost_release),
-		cmocka_unit_test(aborts),     cmocka_unit_test(blobs_of_others),
+		cmocka_unit_test(opening),
+		cmocka_unit_test(barriers),
+		cmocka_unit_test(moves),
+		cmocka_unit_test(moves_waiting),
+		cmocka_unit_test(said_twice),
+		cmocka_unit_test(some_wait),
+		cmocka_unit_test(another_release),
+		cmocka_unit_test(one_key),
+		cmocka_unit_test(lost_release),
+		cmocka_unit_test(aborts),
+		cmocka_unit_test(blobs_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

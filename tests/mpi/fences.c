@@ -2,11 +2,17 @@
  * fences.c - what a rank that speaks PMIx itself is told at fences that cannot be,
  * at what joins jobs, and of groups: an error, at once
  *
- * Prints a line for each, and then one for a fence of all ranks.
+ * Prints a line for each, and then one for a fence of all ranks.  With a word, the
+ * last rank ends before or in a fence that the others wait in:
+ *
+ *	fences finish	after PMIx_Finalize()
+ *	fences leave	while its own fence is under way
  */
 #include <pmix.h>
+#include <pmix_tool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static pmix_proc_t me;
 
@@ -74,7 +80,44 @@ static void groups(const pmix_proc_t *all)
 	    PMIx_Group_destruct_nb("g", NULL, 0, on_done, NULL));
 }
 
-int main(void)
+/* A watch for heartbeats is begun by it and fed by PMIx_Heartbeat(). */
+static void others_streams(const pmix_proc_t *all)
+{
+	pmix_info_t what, *results = NULL;
+	pmix_byte_object_t bytes = { NULL, 0 };
+	uint32_t second = 1;
+	pmix_info_t every;
+	size_t n = 0;
+
+	PMIX_INFO_LOAD(&what, PMIX_MONITOR_HEARTBEAT, NULL, PMIX_POINTER);
+	PMIX_INFO_LOAD(&every, PMIX_MONITOR_HEARTBEAT_TIME, &second,
+		       PMIX_UINT32);
+	say("monitor", PMIx_Process_monitor(&what, PMIX_MONITOR_HEARTBEAT_ALERT,
+					    &every, 1, &results, &n));
+	say("monitor, later",
+	    PMIx_Process_monitor_nb(&what, PMIX_MONITOR_HEARTBEAT_ALERT, &every,
+				    1, on_results, NULL));
+	PMIx_Heartbeat();
+	say("pull", PMIx_IOF_pull(all, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL,
+				  NULL, NULL, NULL));
+	say("push", PMIx_IOF_push(all, 1, &bytes, NULL, 0, NULL, NULL));
+}
+
+/* The first one is told what comes of its fence, if it is told at all. */
+static int leave(const char *how, const pmix_proc_t *all)
+{
+	if (!me.rank) {
+		fence("deserted", "", PMIX_RANK_WILDCARD, 0, 1);
+		return 0;
+	}
+	if (strcmp(how, "finish") != 0) {
+		PMIx_Fence_nb(all, 1, NULL, 0, on_done, NULL);
+		_exit(0);
+	}
+	return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
+}
+
+int main(int argc, char **argv)
 {
 	pmix_proc_t all;
 
@@ -82,6 +125,8 @@ int main(void)
 		return 1;
 	all = me;
 	all.rank = PMIX_RANK_WILDCARD;
+	if (argc > 1)
+		return leave(argv[1], &all);
 	fence("foreign", "another", PMIX_RANK_WILDCARD, 0, 1);
 	fence("in part foreign", "another", 0, 1, 2);
 	fence("twice", "", me.rank, me.rank, 2);
@@ -96,6 +141,7 @@ int main(void)
 	say("disconnect, later",
 	    PMIx_Disconnect_nb(&all, 1, NULL, 0, on_done, NULL));
 	groups(&all);
+	others_streams(&all);
 	fence("both", "", 0, 1, 2);
 	fence("all", "", PMIX_RANK_WILDCARD, 0, 1);
 	say("end", PMIx_Finalize(NULL, 0));

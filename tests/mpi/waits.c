@@ -1,7 +1,7 @@
 /*
  * waits.c - what waiting costs, for bench/mpi-waits
  *
- *	waits work STEPS N	N pieces of own work of STEPS each, alone
+ *	waits work STEPS N	N pieces of own work of STEPS each, by each rank
  *	waits allreduce STEPS N	... and an allreduce after each
  *	waits probe STEPS N	... and an MPI_Iprobe after each; nothing comes
  *	waits flush STEPS N	... and an MPI_Win_flush_all, of nothing
@@ -51,6 +51,7 @@ static void work_and(const char *what, long steps, long n)
 			MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &came,
 				   MPI_STATUS_IGNORE);
 	}
+	MPI_Barrier(MPI_COMM_WORLD); /* what the slowest takes is told */
 }
 
 static void work_and_flush(long steps, long n)

@@ -2,12 +2,14 @@
  * refuse.c - what a job of Stint's cannot do through PMIx, or Open MPI, is an
  * error at once
  *
- * libpmix 4 would wait for ever: for a fence that cannot be, for PMIx_Connect()
- * and for an answer to PMIx_Group_invite().  PMIx_Group_construct() without
+ * libpmix 4 would wait for ever: for a fence that cannot be, for PMIx_Connect(),
+ * for an answer to PMIx_Group_invite(), and at times in PMIx_IOF_push() and when its
+ * server watches for heartbeats.  PMIx_Group_construct() without
  * results ends the process by SIGSEGV when the server refuses it.  In a process
  * that has no server of ours (pmi/preload/served.h) all go to the next library.
  */
 #include <pmix.h>
+#include <pmix_tool.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +137,23 @@ REFUSES_PMIX(PMIx_Group_leave_nb, (NAMED, INFO, LATER),
 REFUSES_PMIX(PMIx_Group_destruct, (NAMED, INFO), (group, info, nr_info))
 REFUSES_PMIX(PMIx_Group_destruct_nb, (NAMED, INFO, LATER),
 	     (group, info, nr_info, done, ctx))
+
+/* ---- watching, and others' standard streams ---- */
+
+#define WATCHED	 const pmix_info_t *what, pmix_status_t alert
+#define RECEIVER pmix_iof_cbfunc_t got
+#define HANDLER	 pmix_hdlr_reg_cbfunc_t done, void *ctx
+#define BYTES	 pmix_byte_object_t *bytes
+
+REFUSES_PMIX(PMIx_Process_monitor, (WATCHED, INFO, RESULTS),
+	     (what, alert, info, nr_info, results, nr_results))
+REFUSES_PMIX(PMIx_Process_monitor_nb, (WATCHED, INFO, RESULTS_LATER),
+	     (what, alert, info, nr_info, done, ctx))
+REFUSES_PMIX(PMIx_IOF_pull,
+	     (RANKS, INFO, pmix_iof_channel_t channel, RECEIVER, HANDLER),
+	     (procs, n, info, nr_info, channel, got, done, ctx))
+REFUSES_PMIX(PMIx_IOF_push, (RANKS, BYTES, INFO, LATER),
+	     (procs, n, bytes, info, nr_info, done, ctx))
 
 /* ---- new ranks, and those of other jobs ---- */
 

@@ -82,6 +82,25 @@ void ctl_pmi_late(struct klink *k)
 	release_again(k);
 }
 
+/*
+ * A rank that has ended well enters no barrier any more.  So who waits for it there,
+ * in MPI_Init or MPI_Finalize, is told that the job fails, in whichever order it is
+ * heard: its peers would wait for ever.
+ */
+static void fail_if_awaited(const struct ctl_rank *r, usec_t ended)
+{
+	struct ctl_job *job = r->job;
+
+	if (!job->pmi.gather || !pmi_gather_waits_for(job->pmi.gather, r->rank))
+		return;
+	ctl_job_cause(job, CAUSE_OWN, ended);
+	ctl_job_set_reason(job, ENDED(EXIT_CODE), "");
+	ctl_job_fail(job, r->rank, 1,
+		     "rank %u has ended, and others wait for it in MPI_Init or "
+		     "MPI_Finalize",
+		     r->rank);
+}
+
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 {
 	struct ctl_job *job = k->job;
@@ -104,6 +123,10 @@ void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 		release_all(job, f->generation);
 	else if (r == PMI_GATHER_AGAIN)
 		release_again(k);
+	else if (!f->more)
+		for (uint32_t i = 0; i < job->nr; i++)
+			if (job->ranks[i].state == STATE(DONE))
+				fail_if_awaited(&job->ranks[i], 0);
 }
 
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
@@ -138,4 +161,7 @@ void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code)
 	if (left)
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u ended without MPI_Finalize", r->rank);
+	else if (!code)
+		fail_if_awaited(r,
+				skew_ours(&k->host->skew, (usec_t)e->at_usec));
 }
