@@ -45,8 +45,7 @@ fails() {
 @test "another seed gives other numbers" {
 	"$stint" sweep "${some[@]}" --tsv -o "$dir/a"
 	"$stint" sweep "${some[@]}" --tsv --seed 2 -o "$dir/b"
-	run cmp "$dir/a" "$dir/b"
-	[ "$status" -eq 1 ]
+	run ! cmp -s <(cut -f1-9,11- "$dir/a") <(cut -f1-9,11- "$dir/b")
 }
 
 @test "killed at any instant, it goes on from its results" {

@@ -41,11 +41,17 @@ setup() {
 @test "what cannot be is said" {
 	run --separate-stderr "$stint" size "${small[@]}" --slowdown 1 --delays-a-day 1 --max 6
 	[ "$status" -eq 1 ]
-	[[ "$stderr" == *"6 hosts are too few"* ]]
+	[[ "$stderr" == *"6 hosts"* ]]
+	# Two runs of a day tell nothing: the interval has the value in it.
+	run --separate-stderr "$stint" size "${small[@]}" --slowdown 1.3 --delays-a-day 30 --max 8
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"2 runs do not tell whether 8 hosts are enough"*"--runs"* ]] || { echo "$stderr"; false; }
 	run --separate-stderr "$stint" size "${small[@]}" --max 3
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"4 processors"* ]]
 	run --separate-stderr "$stint" size --owners idle=1 --activity x
+	[ "$status" -eq 2 ]
+	run --separate-stderr "$stint" size --confidence 2
 	[ "$status" -eq 2 ]
 	run --separate-stderr "$stint" size --by mouse
 	[ "$status" -eq 2 ]

@@ -114,7 +114,7 @@ LINES = {
         "level": PERCENTS + ["0"], "max": COUNTS, "min": COUNTS, "precision": PERCENTS,
         "se-precision": PERCENTS, "metric": WORDS, "paging": PAGINGS}),
     "size": ([], {
-        "slowdown": PERCENTS[:-1] + ["0.9"], "delays-a-day": COUNTS, "confidence": PERCENTS + ["0"],
+        "slowdown": PERCENTS[:-1] + ["0.9"], "delays-a-day": COUNTS, "confidence": PERCENTS + ["0", "2", "49"],
         "workload": WORKLOADS, "load": LOADS, "quiet": TIMES, "migrate-cost": TIMES,
         "runs": COUNTS + ["1"], "max": COUNTS, "workers": COUNTS, "seed": NUMBERS,
         "by": WORDS, "owners": ["x", "idle", "idle=-1", "night=0.5", "idle=1,idle=2"]}),

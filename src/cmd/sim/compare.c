@@ -15,6 +15,7 @@
 #include "sim/report/compare.h"
 #include "sim/report/jobs_file.h"
 #include "sim/report/output.h"
+#include "sim/report/plot.h"
 
 enum { KEY_CSV = 256, KEY_SVG, KEY_BY, KEY_METRIC, KEY_SKIP };
 
@@ -108,7 +109,8 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SVG:
 		a->svg = arg;
-		return 0;
+		return command_parsed(
+			state, plot_check_name("--svg", arg, &err), &err);
 	case ARGP_KEY_ARG:
 		add_run(a, arg);
 		return 0;
@@ -213,12 +215,15 @@ static void print_tables(const struct args *a)
 		       (int)t.width, a->run[k].name, a->run[k].result.nr, busy);
 		if (a->procs)
 			printf(", utilization %.4f", busy / (double)a->procs);
+		if (a->run[k].result.seed >= 0)
+			printf(", seed %" PRId64, a->run[k].result.seed);
 		putchar('\n');
 	}
 	printf("\n%-19s %-*s %8s %11s %11s %11s %11s %11s %11s\n", "",
 	       (int)t.width, "", "jobs", "mean", "median", "90 %", "99 %",
 	       "difference", "+- (95 %)");
 	compare_rows(a->run, a->nr, a->by, text_row, &t);
+	puts("\nstint " STINT_VERSION);
 }
 
 static void json_row(void *arg, const struct compare_row *row)
@@ -228,23 +233,28 @@ static void json_row(void *arg, const struct compare_row *row)
 	const struct summary_stat *s = &row->stat;
 	double busy = compare_busy(run);
 
-	json_line(json_pack("{ss ss so sI so so so so so so sI so so so so}",
-			    "class", row->class, "metric",
-			    compare_metrics[row->metric], "run",
-			    json_text(run->name), "jobs", (json_int_t)row->jobs,
-			    "mean", json_number(row->jobs ? s->mean : NAN),
-			    "half95", json_number(s->half), "p50",
-			    json_number(row->jobs ? s->p50 : NAN), "p90",
-			    json_number(row->jobs ? s->p90 : NAN), "p99",
-			    json_number(row->jobs ? s->p99 : NAN), "max",
-			    json_number(row->jobs ? s->max : NAN), "pairs",
-			    (json_int_t)row->pairs, "difference",
-			    json_number(row->difference), "difference_half95",
-			    json_number(row->half), "busy", json_number(busy),
-			    "utilization",
-			    json_number(a->procs ? busy / (double)a->procs
-						 : NAN)),
-		  stdout);
+	json_line(
+		json_pack(
+			"{ss ss so sI so so so so so so sI so so so so so ss}",
+			"class", row->class, "metric",
+			compare_metrics[row->metric], "run",
+			json_text(run->name), "jobs", (json_int_t)row->jobs,
+			"mean", json_number(row->jobs ? s->mean : NAN),
+			"half95", json_number(s->half), "p50",
+			json_number(row->jobs ? s->p50 : NAN), "p90",
+			json_number(row->jobs ? s->p90 : NAN), "p99",
+			json_number(row->jobs ? s->p99 : NAN), "max",
+			json_number(row->jobs ? s->max : NAN), "pairs",
+			(json_int_t)row->pairs, "difference",
+			json_number(row->difference), "difference_half95",
+			json_number(row->half), "busy", json_number(busy),
+			"utilization",
+			json_number(a->procs ? busy / (double)a->procs : NAN),
+			"seed",
+			run->result.seed < 0 ? json_null()
+					     : json_integer(run->result.seed),
+			"version", STINT_VERSION),
+		stdout);
 }
 
 /* A number as CSV has it: nothing where none is known. */
@@ -287,7 +297,10 @@ static void csv_row(void *arg, const struct compare_row *row)
 	put_csv(row->half);
 	put_csv(busy);
 	put_csv(a->procs ? busy / (double)a->procs : NAN);
-	putchar('\n');
+	if (run->result.seed < 0)
+		puts(",," STINT_VERSION);
+	else
+		printf(",%" PRId64 "," STINT_VERSION "\n", run->result.seed);
 }
 
 static void print_comparison(struct args *a)
@@ -298,7 +311,7 @@ static void print_comparison(struct args *a)
 		compare_rows(a->run, a->nr, a->by, json_row, a);
 	} else {
 		puts("class,metric,run,jobs,mean,half95,p50,p90,p99,max,pairs,"
-		     "difference,difference_half95,busy,utilization");
+		     "difference,difference_half95,busy,utilization,seed,version");
 		compare_rows(a->run, a->nr, a->by, csv_row, a);
 	}
 }

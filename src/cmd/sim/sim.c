@@ -314,7 +314,8 @@ static int write_files(struct sim_args *a, const struct sim_result *result,
 		       struct swf_trace *kept, struct files *f,
 		       struct error *err)
 {
-	char *note = describe_run(a);
+	char *note = describe_run(a), *name = title(a);
+	const struct sim_figures_run run = { name, note, a->setup.seed };
 	int r;
 
 	if (f->swf && a->trace.follow)
@@ -324,19 +325,23 @@ static int write_files(struct sim_args *a, const struct sim_result *result,
 		output_jobs_csv(f->csv, result);
 	if (f->swf)
 		output_jobs_swf(f->swf, result, kept->job ? kept : NULL, note);
-	free(note);
-	note = title(a);
-	r = sim_figures_commit(&a->figures, note, err);
+	r = sim_figures_commit(&a->figures, &run, err);
+	free(name);
 	free(note);
 	r = output_end(&f->csv, r, err);
 	return output_end(&f->swf, r, err);
 }
 
-static void print_summary(const struct sim_result *result,
+static void print_summary(const struct sim_args *a,
+			  const struct sim_result *result,
 			  const struct summary *s)
 {
+	char *note = describe_run(a);
+
 	summary_print(s, stdout);
 	owned_print(result, stdout);
+	printf("\n%s; stint " STINT_VERSION "\n", note);
+	free(note);
 }
 
 static int report(struct sim_args *a, const struct sim_result *result,
@@ -355,7 +360,7 @@ static int report(struct sim_args *a, const struct sim_result *result,
 	if (a->json)
 		print_run_json(a, result, &s);
 	else
-		print_summary(result, &s);
+		print_summary(a, result, &s);
 	if (fflush(stdout))
 		return error_sys(err, -errno, "standard output");
 	return 0;

@@ -11,6 +11,7 @@
 #include "cmd/sim/own_policy.h"
 #include "core/units.h"
 #include "policy/policies.h"
+#include "sim/report/plot.h"
 #include "sim/workload/workload.h"
 
 enum {
@@ -254,6 +255,15 @@ static int check_choice(const struct sim_args *a, struct error *err)
 	return 0;
 }
 
+static int check_pictures(const struct sim_figures *f, struct error *err)
+{
+	int r = f->plot_path ? plot_check_name("--plot", f->plot_path, err) : 0;
+
+	if (!r && f->gantt_path)
+		r = plot_check_name("--gantt", f->gantt_path, err);
+	return r;
+}
+
 static int check_sim(const struct sim_args *a, struct error *err)
 {
 	int r = check_choice(a, err);
@@ -268,7 +278,9 @@ static int check_sim(const struct sim_args *a, struct error *err)
 		r = machine_args_check(&a->machine, err);
 	if (!r)
 		r = owner_args_check(&a->owners, err);
-	return r ? r : check_files(a, err);
+	if (!r)
+		r = check_files(a, err);
+	return r ? r : check_pictures(&a->figures, err);
 }
 
 int sim_args_parse(int argc, char **argv, struct sim_args *ret,

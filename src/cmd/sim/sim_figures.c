@@ -82,7 +82,7 @@ int sim_figures_window(struct sim_figures *f, const char *text,
 	return 0;
 }
 
-int sim_figures_commit(struct sim_figures *f, const char *title,
+int sim_figures_commit(struct sim_figures *f, const struct sim_figures_run *run,
 		       struct error *err)
 {
 	int r = check_window(f, err);
@@ -90,11 +90,13 @@ int sim_figures_commit(struct sim_figures *f, const char *title,
 	if (r < 0)
 		return r;
 	if (f->table)
-		series_print(f->series, output_stream(f->table));
+		series_print(f->series, run->seed, output_stream(f->table));
 	if (f->plot)
-		series_plot(f->series, title, output_stream(f->plot));
+		series_plot(f->series, run->title, run->note,
+			    output_stream(f->plot));
 	if (f->chart)
-		r = gantt_write(f->gantt, title, output_stream(f->chart), err);
+		r = gantt_write(f->gantt, run->title, run->note,
+				output_stream(f->chart), err);
 	r = output_end(&f->table, r, err);
 	r = output_end(&f->plot, r, err);
 	return output_end(&f->chart, r, err);

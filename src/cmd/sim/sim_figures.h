@@ -30,8 +30,15 @@ int sim_figures_window(struct sim_figures *f, const char *text,
 int sim_figures_open(struct sim_figures *f, const struct sim_observer **ret,
 		     struct error *err) must_check;
 
+/* What tells of the run, for the files of it. */
+struct sim_figures_run {
+	const char *title; /* short */
+	const char *note;  /* everything that determines it */
+	int64_t seed;
+};
+
 /* Write and name them, after the run. */
-int sim_figures_commit(struct sim_figures *f, const char *title,
+int sim_figures_commit(struct sim_figures *f, const struct sim_figures_run *run,
 		       struct error *err) must_check;
 
 /* Free, and remove what was not committed. */

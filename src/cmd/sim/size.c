@@ -129,7 +129,7 @@ static int take_value(struct args *a, int key, const char *arg,
 		return take_count(arg, "--delays-a-day", 1, &q->days.delays,
 				  err);
 	case KEY_CONFIDENCE:
-		r = take_real(arg, "--confidence", 1, 99.999, &q->level, err);
+		r = take_real(arg, "--confidence", 50, 99.999, &q->level, err);
 		q->level /= r ? 1 : 100;
 		return r;
 	case 'L':
@@ -238,6 +238,9 @@ static void print_size(const struct args *a, const struct size_answer *s)
 		       p->hosts, p->slowdown.value, interval, p->delays,
 		       p->delays_most, p->moves);
 	}
+	printf("\n%" PRIu32 " runs each; seed %" PRIu64 "; stint " STINT_VERSION
+	       "\n",
+	       q->runs, q->days.seed);
 }
 
 static json_t *point_json(const struct size_point *p)

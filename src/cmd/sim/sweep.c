@@ -1,6 +1,7 @@
 /*
  * sweep.c - stint sweep: policies x workloads x loads, until they are known
  */
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "cmd/kit/command.h"
@@ -24,6 +25,10 @@ static void print_table(const struct sweep_args *a,
 			e.value, e.high - e.value, r[c].n,
 			r[c].met ? "" : "  precision not reached");
 	}
+	fprintf(to,
+		"\nintervals at %g %%; seed %" PRIu64 "; stint " STINT_VERSION
+		"\n",
+		100 * a->sweep.level, a->sweep.seed);
 }
 
 static void show_progress(void *arg, uint64_t done, uint64_t guess)

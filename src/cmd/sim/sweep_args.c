@@ -16,6 +16,7 @@
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policies.h"
+#include "sim/report/plot.h"
 #include "sim/workload/machine.h"
 #include "sim/workload/workload.h"
 
@@ -261,7 +262,8 @@ static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SVG:
 		a->svg = arg;
-		return 0;
+		return command_parsed(
+			state, plot_check_name("--svg", arg, &err), &err);
 	case KEY_PAIRED:
 		a->paired = true;
 		return 0;

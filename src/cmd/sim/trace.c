@@ -192,6 +192,12 @@ static void print_owners(const struct activity_stats *s)
 	       100 * s->long_share);
 }
 
+static void print_stats_json(json_t *stats)
+{
+	json_object_set_new(stats, "version", json_string(STINT_VERSION));
+	json_line(stats, stdout);
+}
+
 static int show_jobs(const struct trace_args *a, struct error *err)
 {
 	const struct swf_options how = { .keep_low = true };
@@ -204,7 +210,7 @@ static int show_jobs(const struct trace_args *a, struct error *err)
 	trace_stats_make(&trace, &s);
 	swf_clear(&trace);
 	if (a->json)
-		json_line(trace_stats_json(&s), stdout);
+		print_stats_json(trace_stats_json(&s));
 	else
 		print_jobs(&s);
 	return 0;
@@ -227,7 +233,7 @@ static int show_owners(const struct trace_args *a, struct error *err)
 	activity_stats_make(&activity, &s);
 	activity_clear(&activity);
 	if (a->json)
-		json_line(activity_stats_json(&s), stdout);
+		print_stats_json(activity_stats_json(&s));
 	else
 		print_owners(&s);
 	return 0;
@@ -236,13 +242,17 @@ static int show_owners(const struct trace_args *a, struct error *err)
 /* ---- generate ---- */
 
 /* What a generator knows: the times that a schedule would tell are -1. */
-static int write_jobs(struct workload *w, FILE *to, struct error *err)
+static int write_jobs(const struct trace_args *a, struct workload *w, FILE *to,
+		      struct error *err)
 {
 	struct workload_job j;
 	int r;
 
-	fprintf(to, "; Version: 2.2\n; Computer: stint " STINT_VERSION
-		    " (generated)\n");
+	fprintf(to,
+		"; Version: 2.2\n; Computer: stint " STINT_VERSION
+		" (generated)\n; Note: workload %s, seed %" PRId64
+		", replication %" PRId64 "\n",
+		a->workload, a->setup.seed, a->setup.replication);
 	if (w->procs)
 		fprintf(to,
 			"; MaxNodes: %" PRIu32 "\n; MaxProcs: %" PRIu32 "\n",
@@ -271,7 +281,7 @@ static int generate(const struct trace_args *a, struct error *err)
 		return r;
 	r = workload_create(a->workload, &setup, &w, err);
 	if (!r) {
-		r = write_jobs(w, output_stream(out), err);
+		r = write_jobs(a, w, output_stream(out), err);
 		workload_destroy(w);
 	}
 	return output_end(&out, r, err);

@@ -464,6 +464,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	struct engine g = { .config = config };
 	int r = prepare_engine(&g, err);
 
+	g.result.seed = (int64_t)config->seed;
 	if (!r)
 		r = loop(&g, err);
 	if (!r)

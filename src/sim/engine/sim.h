@@ -168,6 +168,7 @@ struct sim_result {
 	bool memory;		  /* hosts' memory mattered */
 	struct sim_owners owners; /* 0 without activity */
 	uint64_t nr_warmup;	  /* the first so many are not counted */
+	int64_t seed;		  /* of the random streams; -1: not known */
 	uint32_t procs;
 	usec_t begin, end; /* first arrival, last end */
 	double busy;	   /* processor seconds of all jobs */

@@ -302,6 +302,22 @@ static struct plot_point *curve(const struct compare_run *run,
 	return point;
 }
 
+/* The runs and their seeds, for the caller to free. */
+static char *tell_seeds(const struct compare_run *run, size_t nr)
+{
+	char *text, *all = xstrdup("");
+
+	for (size_t k = 0; k < nr; k++) {
+		if (run[k].result.seed < 0)
+			continue;
+		text = xasprintf("%s%s%s: seed %" PRId64, all, *all ? ", " : "",
+				 run[k].name, run[k].result.seed);
+		free(all);
+		all = text;
+	}
+	return all;
+}
+
 void compare_plot(const struct compare_run *run, size_t nr,
 		  enum compare_metric metric, FILE *to)
 {
@@ -309,7 +325,9 @@ void compare_plot(const struct compare_run *run, size_t nr,
 					     "bounded slowdown" };
 	struct plot_line *line = xcalloc(nr, sizeof(*line));
 	struct plot_point **point = xcalloc(nr, sizeof(*point));
-	struct plot plot = { .x_label = "% of the jobs that have no more",
+	char *seeds = tell_seeds(run, nr);
+	struct plot plot = { .note = *seeds ? seeds : NULL,
+			     .x_label = "% of the jobs that have no more",
 			     .y_label = label[metric],
 			     .line = line,
 			     .nr = nr,
@@ -325,4 +343,5 @@ void compare_plot(const struct compare_run *run, size_t nr,
 		free(point[k]);
 	free(point);
 	free(line);
+	free(seeds);
 }

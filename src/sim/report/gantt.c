@@ -312,8 +312,8 @@ static void write_axes(const struct gantt *g, const struct chart *c, FILE *to)
 		-(TOP + c->height / 2), c->left + c->width);
 }
 
-int gantt_write(const struct gantt *g, const char *title, FILE *to,
-		struct error *err)
+int gantt_write(const struct gantt *g, const char *title, const char *note,
+		FILE *to, struct error *err)
 {
 	const struct chart c = make_chart(g);
 	double width = c.left + c.width + 30, height = TOP + c.height + BOTTOM;
@@ -327,10 +327,13 @@ int gantt_write(const struct gantt *g, const char *title, FILE *to,
 	fprintf(to,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
 		"height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-		"font-family=\"sans-serif\" font-size=\"12\">\n"
+		"font-family=\"sans-serif\" font-size=\"12\">\n",
+		width, height, width, height);
+	plot_note(note, to);
+	fprintf(to,
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 		"<text x=\"%.0f\" y=\"24\" font-size=\"15\">",
-		width, height, width, height, c.left);
+		c.left);
 	plot_text(title, to);
 	fputs("</text>\n", to);
 	for (size_t i = 0; i < g->nr; i++)

@@ -32,7 +32,7 @@ void gantt_note(struct gantt *g, const struct view *view,
 		const struct event *e);
 
 /* -E2BIG, with nothing written, when there were too many bars or processors. */
-int gantt_write(const struct gantt *g, const char *title, FILE *to,
-		struct error *err) must_check;
+int gantt_write(const struct gantt *g, const char *title, const char *note,
+		FILE *to, struct error *err) must_check;
 
 #endif

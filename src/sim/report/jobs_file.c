@@ -18,6 +18,7 @@ enum column {
 	COLUMN_SIZE,
 	COLUMN_RUN,
 	COLUMN_OUTCOME,
+	COLUMN_SEED,
 };
 
 static const struct table_format format = {
@@ -33,6 +34,7 @@ static const struct table_format format = {
 		[COLUMN_SIZE] = { "size", .needed = true },
 		[COLUMN_RUN] = { "run", .needed = true },
 		[COLUMN_OUTCOME] = { "outcome", .needed = true },
+		[COLUMN_SEED] = { "seed" },
 	},
 };
 
@@ -98,6 +100,14 @@ static int get_record(const struct table *t, struct sim_record *ret)
 	return 0;
 }
 
+/* What each line says alike; older files say nothing. */
+static int get_seed(const struct table *t, int64_t *ret)
+{
+	if (!*table_text(t, COLUMN_SEED))
+		return 0;
+	return get_number(t, COLUMN_SEED, 0, INT64_MAX, ret);
+}
+
 static void add_record(struct sim_result *s, const struct sim_record *record)
 {
 	if (!s->nr || record->submit < s->begin)
@@ -120,6 +130,8 @@ static int read_jobs(struct table *t, struct sim_result *ret)
 
 		r = get_record(t, &record);
 		if (!r)
+			r = get_seed(t, &ret->seed);
+		if (!r)
 			add_record(ret, &record);
 	}
 	if (!r)
@@ -131,7 +143,7 @@ static int read_jobs(struct table *t, struct sim_result *ret)
 
 int jobs_file_read(const char *path, struct sim_result *ret, struct error *err)
 {
-	struct sim_result result = { 0 };
+	struct sim_result result = { .seed = -1 };
 	struct table t = { .format = &format, .name = path, .err = err };
 	char *text;
 	size_t size;

@@ -272,7 +272,8 @@ static char *put_text(char *to, const char *s)
 	return stpcpy(to, s);
 }
 
-static char *put_csv(char *to, const struct sim_record *r)
+/* tail ends the line. */
+static char *put_csv(char *to, const struct sim_record *r, const char *tail)
 {
 	to = put_char(put_int(to, r->id), ',');
 	to = put_char(put_usec(to, r->submit), ',');
@@ -287,17 +288,20 @@ static char *put_csv(char *to, const struct sim_record *r)
 	to = put_char(put_usec(to, r->run), ',');
 	to = put_char(put_int(to, r->resizes), ',');
 	to = put_char(put_int(to, r->moves), ',');
-	return put_char(put_text(to, event_outcome_name(r->outcome)), '\n');
+	return put_text(put_text(to, event_outcome_name(r->outcome)), tail);
 }
 
 void output_jobs_csv(struct output *out, const struct sim_result *result)
 {
 	struct text *t = text_begin(out);
+	char tail[64];
 
+	snprintf(tail, sizeof(tail), ",%" PRId64 "," STINT_VERSION "\n",
+		 result->seed);
 	t->at = put_text(t->at, "id,submit,start,end,procs,size,run,resizes,"
-				"moves,outcome\n");
+				"moves,outcome,seed,version\n");
 	for (size_t i = 0; i < result->nr; i++)
-		t->at = put_csv(text_line(t), &result->record[i]);
+		t->at = put_csv(text_line(t), &result->record[i], tail);
 	text_end(t);
 }
 

@@ -34,8 +34,9 @@ void output_abort(struct output *out); /* NULL is allowed */
 
 /*
  * A line a job, in the order of arrival:
- *	id,submit,start,end,procs,size,run,resizes,moves,outcome
- * Times are in seconds; start and end of a job that never ran are empty.
+ *	id,submit,start,end,procs,size,run,resizes,moves,outcome,seed,version
+ * Times are in seconds; start and end of a job that never ran are empty.  seed and version
+ * are the run's, so that a file, or some lines of it, can be made again.
  */
 void output_jobs_csv(struct output *out, const struct sim_result *result);
 

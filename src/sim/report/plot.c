@@ -1,8 +1,10 @@
 /* plot.c - curves as SVG, see plot.h */
 #include "sim/report/plot.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
 	HEIGHT = PLOT_HEIGHT,
@@ -165,6 +167,31 @@ void plot_text(const char *text, FILE *to)
 		}
 }
 
+int plot_check_name(const char *option, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	if (!dot || dot == name || !strcasecmp(dot, ".svg"))
+		return 0;
+	return error_set(
+		err, -EINVAL,
+		"%s: '%.200s' is to be a picture, and these are SVG: call "
+		"it .svg",
+		option, path);
+}
+
+void plot_note(const char *note, FILE *to)
+{
+	fputs("<desc>stint " STINT_VERSION, to);
+	if (note) {
+		fputs(", ", to);
+		plot_text(note, to);
+	}
+	fputs("</desc>\n", to);
+}
+
 static void write_text(FILE *to, double x, double y, const char *anchor,
 		       const char *extra, const char *text)
 {
@@ -321,12 +348,15 @@ void plot_write(const struct plot *plot, FILE *to)
 	fprintf(to,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" "
 		"viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
-		"font-family=\"sans-serif\" font-size=\"12\">\n"
+		"font-family=\"sans-serif\" font-size=\"12\">\n",
+		f.width, HEIGHT, f.width, HEIGHT);
+	plot_note(plot->note, to);
+	fprintf(to,
 		"<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n"
 		"<clipPath id=\"frame\"><rect x=\"%d\" y=\"%d\" "
 		"width=\"%d\" height=\"%d\"/></clipPath>\n",
-		f.width, HEIGHT, f.width, HEIGHT, f.width, HEIGHT, LEFT - 4,
-		TOP - 5, f.right - LEFT + 8, HEIGHT - TOP - BOTTOM + 10);
+		f.width, HEIGHT, LEFT - 4, TOP - 5, f.right - LEFT + 8,
+		HEIGHT - TOP - BOTTOM + 10);
 	write_axes(to, plot, &f);
 	for (size_t l = 0; l < plot->nr; l++)
 		write_line(to, &plot->line[l], &f, l);

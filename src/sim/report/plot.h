@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "core/error.h"
+
 struct plot_point {
 	double x, y;
 	double low, high; /* interval; both y where there is none */
@@ -32,6 +34,8 @@ struct plot {
 	double y_max; /* the scale ends here; 0: at the greatest value */
 	bool log_y;   /* logarithmic, from the least value above 0 */
 	bool tight_x; /* x is from the first point to the last, not to ticks */
+	const char *
+		note; /* what it shows the run of, for whoever repeats it; or NULL */
 };
 
 /* Of the picture without a legend. */
@@ -47,6 +51,16 @@ double plot_time_unit(double span, const char **ret_label);
 
 /* Text with what XML would take for its own written as it wants it. */
 void plot_text(const char *text, FILE *to);
+
+/*
+ * Is path a name for a picture?  -EINVAL, with one line that begins with option, if it ends in
+ * that of another kind of file; one without such an end (-, a device) is good.
+ */
+int plot_check_name(const char *option, const char *path,
+		    struct error *err) must_check;
+
+/* What makes the picture again, in its file: this program's version and note. */
+void plot_note(const char *note, FILE *to);
 
 /* Points that are not finite are left out; y above y_max leaves the frame and
  * is cut there.  Whether it could be written shows in ferror(to). */

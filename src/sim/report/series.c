@@ -1,6 +1,7 @@
 /* series.c - averages over spans of time that widen, see series.h */
 #include "sim/report/series.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/xalloc.h"
@@ -87,18 +88,21 @@ static double middle(const struct series *s, size_t i)
 	       seconds_in(s, i) / 2;
 }
 
-void series_print(const struct series *s, FILE *to)
+void series_print(const struct series *s, int64_t seed, FILE *to)
 {
 	double procs = s->procs > 0 ? (double)s->procs : 1;
 
-	fputs("seconds\twaiting\trunning\tutilization\tdemand\n", to);
+	fputs("seconds\twaiting\trunning\tutilization\tdemand\tseed\tversion\n",
+	      to);
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct series_span *p = &s->span[i];
 		double t = seconds_in(s, i);
 
-		fprintf(to, "%.6g\t%.6g\t%.6g\t%.6g\t%.6g\n", middle(s, i),
-			p->waiting / t, p->running / t,
-			p->allocated / t / procs, p->demand / t / procs);
+		fprintf(to,
+			"%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%" PRId64
+			"\t" STINT_VERSION "\n",
+			middle(s, i), p->waiting / t, p->running / t,
+			p->allocated / t / procs, p->demand / t / procs, seed);
 	}
 }
 
@@ -135,12 +139,15 @@ static void panel(const struct series *s, const char *title, const char *label,
 	free(point);
 }
 
-void series_plot(const struct series *s, const char *title, FILE *to)
+void series_plot(const struct series *s, const char *title, const char *note,
+		 FILE *to)
 {
 	fprintf(to,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
-		"height=\"%d\" viewBox=\"0 0 %d %d\">\n<g>\n",
+		"height=\"%d\" viewBox=\"0 0 %d %d\">\n",
 		PLOT_WIDTH, 2 * PLOT_HEIGHT, PLOT_WIDTH, 2 * PLOT_HEIGHT);
+	plot_note(note, to);
+	fputs("<g>\n", to);
 	panel(s, title, "utilization", offsetof(struct series_span, allocated),
 	      s->procs > 0 ? (double)s->procs : 1, 1, to);
 	fprintf(to, "</g>\n<g transform=\"translate(0 %d)\">\n", PLOT_HEIGHT);

@@ -43,9 +43,10 @@ void series_note(struct series *s, const struct view *view);
  * A table with tabs: seconds from the first event to the middle of the span,
  * waiting jobs, running jobs, utilization, demand over processors.
  */
-void series_print(const struct series *s, FILE *to);
+void series_print(const struct series *s, int64_t seed, FILE *to);
 
 /* Utilization and queue length as SVG, one above the other. */
-void series_plot(const struct series *s, const char *title, FILE *to);
+void series_plot(const struct series *s, const char *title, const char *note,
+		 FILE *to);
 
 #endif

@@ -74,7 +74,8 @@ static char *chart(const struct gantt *g)
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	assert_int_equal(gantt_write(g, "a <title> & more", f, NULL), 0);
+	assert_int_equal(gantt_write(g, "a <title> & more", "seed 3", f, NULL),
+			 0);
 	fclose(f);
 	return text;
 }
@@ -121,7 +122,7 @@ static void too_much_is_refused(void **state)
 	struct both b;
 
 	run("fcfs", "poisson:procs=4", 120000, &b, &result);
-	if (gantt_write(b.gantt, "", stdout, &err) == 0)
+	if (gantt_write(b.gantt, "", NULL, stdout, &err) == 0)
 		fail_msg("120000 jobs fit into a chart of %d bars", GANTT_MAX);
 	assert_non_null(strstr(err.text, "--jobs"));
 	gantt_destroy(b.gantt);
@@ -155,18 +156,20 @@ static void the_last_span_is_short(void **state)
 	char *text = NULL, *last;
 	size_t size;
 	double at, used, demand;
+	int seed;
 	FILE *f = open_memstream(&text, &size);
 
 	series_note(&s, &v);
 	v.now = 2500000;
 	series_note(&s, &v);
-	series_print(&s, f);
+	series_print(&s, 3, f);
 	fclose(f);
 	text[size - 1] = 0;
 	last = strrchr(text, '\n');
-	assert_int_equal(
-		sscanf(last, "%lf %*f %*f %lf %lf", &at, &used, &demand), 3);
-	assert_true(at == 2.25 && used == 1 && demand == 2);
+	assert_int_equal(sscanf(last, "%lf %*f %*f %lf %lf %d", &at, &used,
+				&demand, &seed),
+			 4);
+	assert_true(at == 2.25 && used == 1 && demand == 2 && seed == 3);
 	free(text);
 }
 

@@ -100,6 +100,27 @@ static double high_of(const struct estimate *e)
 	return e->high;
 }
 
+/* The most there may be are not surely enough: too few, or runs that do not tell. */
+static int not_enough(const struct size_question *q, const struct size_point *p,
+		      struct error *err)
+{
+	const struct estimate *e = &p->slowdown;
+
+	if (e->low > q->slowdown)
+		return error_set(err, -ERANGE,
+				 "%u hosts are too few: jobs are slowed down "
+				 "%.3g times (%.3g to %.3g); ask for less, or "
+				 "let more be tried (--max)",
+				 p->hosts, e->value, e->low, e->high);
+	return error_set(
+		err, -ERANGE,
+		"%u runs do not tell whether %u hosts are enough: jobs "
+		"are slowed down %.3g times, give or take %.3g; make "
+		"more runs (--runs), or let more hosts be tried "
+		"(--max)",
+		q->runs, p->hosts, e->value, e->high - e->value);
+}
+
 /* A number that is surely enough: twice as many more each time. */
 static int find_enough(struct search *s, uint32_t *ret, struct error *err)
 {
@@ -111,13 +132,7 @@ static int find_enough(struct search *s, uint32_t *ret, struct error *err)
 	while (!(r = try_size(s, hosts, &p, err)) &&
 	       !(p.slowdown.high <= q->slowdown)) {
 		if (hosts == q->most)
-			return error_set(
-				err, -ERANGE,
-				"%u hosts are too few: jobs are slowed down "
-				"%.3g times (%.3g to %.3g); ask for less, or "
-				"let more be tried (--max)",
-				hosts, p.slowdown.value, p.slowdown.low,
-				p.slowdown.high);
+			return not_enough(q, &p, err);
 		hosts = q->most - hosts > more ? hosts + more : q->most;
 		more *= 2;
 	}

@@ -214,7 +214,7 @@ static void print_table(const struct sweep *sweep,
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
 		fprintf(to, "%s%c", columns[i], sep);
-	fputs("met", to);
+	fprintf(to, "met%cversion", sep);
 	for (int m = 0; m < NR_METRICS; m++)
 		fprintf(to, "%c%s%c%s_low%c%s_high", sep, sweep_metrics[m].name,
 			sep, sweep_metrics[m].name, sep, sweep_metrics[m].name);
@@ -228,11 +228,13 @@ static void print_table(const struct sweep *sweep,
 		print_field(cell->speedup, sep, to);
 		print_field(cell->hosts, sep, to);
 		print_field(cell->paging, sep, to);
-		fprintf(to, "%.12g%c%.12g%c%.12g%c%" PRIu64 "%c%u%c%d",
+		fprintf(to,
+			"%.12g%c%.12g%c%.12g%c%" PRIu64
+			"%c%u%c%d%c" STINT_VERSION,
 			usec_to_seconds(cell->costs.resize), sep,
 			usec_to_seconds(cell->costs.migrate), sep,
 			usec_to_seconds(cell->costs.migrate_rank), sep,
-			sweep->seed, sep, result[c].n, sep, result[c].met);
+			sweep->seed, sep, result[c].n, sep, result[c].met, sep);
 		for (int m = 0; m < NR_METRICS; m++) {
 			struct estimate e =
 				sweep_mean(&result[c], m, sweep->level);
@@ -321,7 +323,9 @@ void sweep_plot(const struct sweep *sweep, const struct sweep_result *result,
 	struct plot_line *line = xcalloc(sweep->nr, sizeof(*line));
 	char *y_label = xasprintf("%s%s%s", info->summary,
 				  *info->unit ? ", " : "", info->unit);
+	char *note = xasprintf("seed %" PRIu64, sweep->seed);
 	struct plot plot = { .title = sweep->cell[like].workload,
+			     .note = note,
 			     .x_label = "offered load",
 			     .y_label = y_label,
 			     .line = line };
@@ -338,5 +342,6 @@ void sweep_plot(const struct sweep *sweep, const struct sweep_result *result,
 	for (size_t l = 0; l < plot.nr; l++)
 		free((void *)line[l].point);
 	free(line);
+	free(note);
 	free(y_label);
 }
