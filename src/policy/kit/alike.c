@@ -260,6 +260,10 @@ int64_t alike_find(const struct alike *k, usec_t most)
 {
 	size_t at;
 
+	if (k->last_slot <= most)
+		return (int64_t)k->nr - 1;
+	if (k->first_slot > most)
+		return -1;
 	bisect(at, k->nr, k->slot[k->first + at] <= most);
 	return (int64_t)at - 1;
 }

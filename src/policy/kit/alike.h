@@ -27,6 +27,7 @@
 
 #include "core/units.h"
 #include "model/job.h"
+#include "policy/kit/profile.h"
 
 /* What a search through thousands of them reads comes first, in one cache line. */
 struct alike {
@@ -43,6 +44,7 @@ struct alike {
 	uint32_t next;
 	usec_t *slot; /* slot[first .. first + nr), ascending */
 	size_t first, nr, cap;
+	struct profile_place near; /* where a slot was looked for last */
 };
 
 struct alikes {

@@ -318,7 +318,7 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 
 	if (!view->nr_waiting && !b->rebuild) {
 		b->given = false;
-		b->freed.nr = b->freed.tidy = 0;
+		backfill_freed_clear(&b->freed);
 		return;
 	}
 	profile_trim(&b->profile, view->now);

@@ -23,9 +23,15 @@ struct freed {
 	int64_t most; /* no more than that are free in it; or INT64_MAX */
 	usec_t upto;  /* who was submitted later has looked at it */
 	usec_t so_far; /* among tidy ones: no run[0].longest up to this one is greater */
+	uint32_t known; /* bit i: run[i] is */
+	uint32_t seat;	/* which of the list's runs are its */
+};
+
+/* The longest runs of processors that touch one of them, and what is found by the way. */
+struct freed_runs {
 	/*
-	 * The longest runs of at least 2^i free processors that touch it, or more, but
-	 * for runs that touch what came free later as well; longest = -1: not known.
+	 * Of at least 2^i free processors, or longer, but for runs that touch what came
+	 * free later as well.
 	 */
 	struct profile_longest run[FREED_SIZES];
 	uint64_t reckoned; /* when one was found too long: profile.changes */
@@ -35,8 +41,14 @@ struct freed {
 /* More than that are joined into fewer. */
 #define MAX_FREED 24
 
+/*
+ * What each look at a kind reads of them lies together; what they know of runs keeps its
+ * seat while they are put into order.
+ */
 struct freed_list {
 	struct freed f[2 * MAX_FREED];
+	struct freed_runs runs[2 * MAX_FREED];
+	uint64_t seats; /* bit i: runs[i] are taken */
 	size_t nr;
 	size_t tidy; /* of these, from the first on, are in order and do not touch */
 	uint64_t joins; /* so often they were put into another order */
@@ -81,7 +93,11 @@ static inline bool is_reserved(const struct backfill *b, const struct job *job)
 
 /* backfill_freed.c */
 
-struct freed freed_stretch(usec_t from, usec_t to, int64_t most);
+/* One more at the end of the list, which has room. */
+struct freed *backfill_freed_add(struct freed_list *list, usec_t from,
+				 usec_t to, int64_t most);
+/* None any more. */
+void backfill_freed_clear(struct freed_list *list);
 /* Processors came free in [from, to). */
 void backfill_freed_note(struct backfill *b, usec_t from, usec_t to);
 /* n more are free in [from, to). */

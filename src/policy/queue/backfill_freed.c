@@ -6,20 +6,11 @@
 
 #include "policy/queue/backfill.h"
 
-/* How long its runs are is not known any more. */
-static void freed_forget(struct freed *f)
-{
-	for (size_t i = 0; i < FREED_SIZES; i++)
-		f->run[i].longest = -1;
-}
-
 /* What is true of both. */
 static void join_runs(struct profile_longest *a,
 		      const struct profile_longest *b)
 {
-	if (a->longest < 0 || b->longest < 0)
-		a->longest = -1;
-	else if (b->longest > a->longest)
+	if (b->longest > a->longest)
 		a->longest = b->longest;
 	if (b->start < a->start)
 		a->start = b->start;
@@ -28,31 +19,57 @@ static void join_runs(struct profile_longest *a,
 }
 
 /* b, which touches a, becomes a part of it. */
-static void join_freed(struct freed *a, const struct freed *b)
+static void join_freed(struct freed_list *list, struct freed *a,
+		       const struct freed *b)
 {
+	const struct freed_runs *of_b = &list->runs[b->seat];
+	struct freed_runs *of_a = &list->runs[a->seat];
+
 	if (b->most > a->most)
 		a->most = b->most;
 	if (b->to > a->to)
 		a->to = b->to;
 	if (b->upto > a->upto)
 		a->upto = b->upto;
-	for (size_t i = 0; i < FREED_SIZES; i++)
-		join_runs(&a->run[i], &b->run[i]);
+	a->known &= b->known;
+	for (size_t i = 0; a->known >> i; i++)
+		if (a->known >> i & 1)
+			join_runs(&of_a->run[i], &of_b->run[i]);
+	list->seats &= ~(UINT64_C(1) << b->seat);
 }
 
-struct freed freed_stretch(usec_t from, usec_t to, int64_t most)
+struct freed *backfill_freed_add(struct freed_list *list, usec_t from,
+				 usec_t to, int64_t most)
 {
-	struct freed f = {
-		.from = from, .to = to, .most = most, .upto = USEC_MAX
-	};
+	uint32_t seat = (uint32_t)__builtin_ctzll(~list->seats);
+	struct freed *f = &list->f[list->nr++];
 
-	freed_forget(&f);
+	list->seats |= UINT64_C(1) << seat;
+	list->runs[seat].reckoned = 0;
+	list->runs[seat].spot = (struct profile_spot){ 0 };
+	*f = (struct freed){ .from = from,
+			     .to = to,
+			     .most = most,
+			     .upto = USEC_MAX,
+			     .seat = seat };
 	return f;
+}
+
+void backfill_freed_clear(struct freed_list *list)
+{
+	list->nr = list->tidy = 0;
+	list->seats = 0;
 }
 
 void backfill_freed_copy(struct freed_list *to, const struct freed_list *from)
 {
 	memcpy(to->f, from->f, from->nr * sizeof(*to->f));
+	for (size_t i = 0; i < from->nr; i++)
+		if (from->f[i].known)
+			to->runs[from->f[i].seat] = from->runs[from->f[i].seat];
+		else
+			to->runs[from->f[i].seat].reckoned = 0;
+	to->seats = from->seats;
 	to->nr = from->nr;
 	to->tidy = from->tidy;
 }
@@ -63,15 +80,16 @@ static void move_freed(struct freed *to, const struct freed *from, size_t n)
 }
 
 /* Put one among the first n, which are in order and do not touch; how many are they then? */
-static size_t put_freed(struct freed *f, size_t n, const struct freed *one)
+static size_t put_freed(struct freed_list *list, size_t n,
+			const struct freed *one)
 {
-	struct freed copy;
+	struct freed copy, *f = list->f;
 	size_t i = n;
 
 	while (i > 0 && f[i - 1].from > one->from)
 		i--;
 	if (i > 0 && one->from <= f[i - 1].to) {
-		join_freed(&f[--i], one);
+		join_freed(list, &f[--i], one);
 	} else if (i == n && one == f + n) {
 		n++;
 	} else {
@@ -80,7 +98,7 @@ static size_t put_freed(struct freed *f, size_t n, const struct freed *one)
 		f[i] = copy;
 	}
 	while (i + 1 < n && f[i + 1].from <= f[i].to) {
-		join_freed(&f[i], &f[i + 1]);
+		join_freed(list, &f[i], &f[i + 1]);
 		move_freed(f + i + 1, f + i + 2, n-- - i - 2);
 	}
 	return n;
@@ -92,7 +110,7 @@ void backfill_freed_tidy(struct freed_list *list)
 
 	list->joins++;
 	for (size_t i = n; i < list->nr; i++)
-		n = put_freed(list->f, n, &list->f[i]);
+		n = put_freed(list, n, &list->f[i]);
 	list->tidy = list->nr = n;
 	for (size_t i = 0; i < n; i++)
 		list->f[i].so_far = USEC_MAX;
@@ -105,10 +123,12 @@ void backfill_freed_join(struct freed_list *list)
 	backfill_freed_tidy(list);
 	if (list->nr <= MAX_FREED)
 		return;
+	for (size_t i = MAX_FREED; i < list->nr; i++)
+		list->seats &= ~(UINT64_C(1) << list->f[i].seat);
 	last->to = list->f[list->nr - 1].to;
 	last->most = INT64_MAX;
 	last->upto = USEC_MAX;
-	freed_forget(last);
+	last->known = 0;
 	list->tidy = list->nr = MAX_FREED;
 }
 
@@ -118,8 +138,7 @@ void backfill_freed_note(struct backfill *b, usec_t from, usec_t to)
 
 	if (list->nr == 2 * MAX_FREED)
 		backfill_freed_join(list);
-	list->f[list->nr] = freed_stretch(from, to, INT64_MAX);
-	list->f[list->nr++].upto = b->mover;
+	backfill_freed_add(list, from, to, INT64_MAX)->upto = b->mover;
 }
 
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)

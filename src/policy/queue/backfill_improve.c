@@ -115,26 +115,37 @@ static int64_t most_of(const struct backfill *b, const struct view *view,
 	return most;
 }
 
-/* The longest run of 2^i free that touches f is known then. */
-static const struct profile_longest *longest_run(const struct backfill *b,
-						 struct freed *f, size_t i)
+static bool is_known(const struct freed *f, size_t i)
 {
-	if (f->run[i].longest < 0)
-		f->run[i] = profile_longest(&b->profile, f->from, f->to,
-					    INT64_C(1) << i, &f->spot);
-	return &f->run[i];
+	return f->known >> i & 1;
 }
 
-/* Reckon so_far, and run[0] where it is not known. */
-static void find_longest(const struct backfill *b, struct freed_list *list)
+/* The longest run of 2^i free that touches f is known then. */
+static const struct profile_longest *longest_run(const struct backfill *b,
+						 struct freed_list *list,
+						 struct freed *f, size_t i)
+{
+	struct freed_runs *r = &list->runs[f->seat];
+
+	if (!is_known(f, i))
+		r->run[i] = profile_longest(&b->profile, f->from, f->to,
+					    INT64_C(1) << i, &r->spot);
+	f->known |= UINT32_C(1) << i;
+	return &r->run[i];
+}
+
+/* Reckon so_far, by what is known: whoever needs more finds it. */
+static void find_longest(struct freed_list *list)
 {
 	usec_t longest = 0;
 
 	for (size_t i = 0; i < list->tidy; i++) {
 		struct freed *f = &list->f[i];
+		usec_t run = is_known(f, 0) ? list->runs[f->seat].run[0].longest
+					    : USEC_MAX;
 
-		if (longest_run(b, f, 0)->longest > longest)
-			longest = f->run[0].longest;
+		if (run > longest)
+			longest = run;
 		f->so_far = longest;
 	}
 }
@@ -149,19 +160,19 @@ static size_t size_class(uint32_t size)
 
 /* May there be a run of 2^i free as long as the jobs of k that begins before its last slot? */
 static bool may_be_run(const struct backfill *b, const struct alike *k,
-		       struct freed *f, size_t i)
+		       struct freed_list *list, struct freed *f, size_t i)
 {
-	const struct profile_longest *l = longest_run(b, f, i);
+	const struct profile_longest *l = longest_run(b, list, f, i);
 
 	return (l->start < alike_last(k) ? l->longest : l->before) >= k->length;
 }
 
 /* May there be room in f for the whole length of k? */
 static bool may_hold(const struct backfill *b, const struct alike *k,
-		     struct freed *f)
+		     struct freed_list *list, struct freed *f)
 {
-	return may_be_run(b, k, f, 0) &&
-	       may_be_run(b, k, f, size_class(k->size));
+	return (!is_known(f, 0) || may_be_run(b, k, list, f, 0)) &&
+	       may_be_run(b, k, list, f, size_class(k->size));
 }
 
 /*
@@ -171,11 +182,10 @@ static bool may_hold(const struct backfill *b, const struct alike *k,
 static void slide(struct backfill *b, struct alike *k, usec_t from, usec_t to)
 {
 	int64_t i = alike_find(k, to);
-	struct profile_place near = { 0 };
 	usec_t at, start;
 
 	while (i >= 0 && (at = k->slot[k->first + (size_t)i]) > from) {
-		start = profile_since(&b->profile, at, k->size, &near);
+		start = profile_since(&b->profile, at, k->size, &k->near);
 		if (start < at)
 			move_slot(b, k, (size_t)i, start);
 		else
@@ -186,28 +196,32 @@ static void slide(struct backfill *b, struct alike *k, usec_t from, usec_t to)
 
 /* For the whole length of k.  If that was in vain, what is known of f is too old. */
 static void fill_in(struct backfill *b, const struct view *view,
-		    struct alike *k, struct freed *f)
+		    struct alike *k, struct freed_list *list, struct freed *f)
 {
+	struct freed_runs *r = &list->runs[f->seat];
 	uint64_t changes = b->profile.changes;
 
-	profile_find(&b->profile, f->from, &f->spot);
-	improve_in(b, view, k, f->from, f->to, f->spot);
-	if (changes != b->profile.changes || f->reckoned == changes)
+	profile_find(&b->profile, f->from, &r->spot);
+	improve_in(b, view, k, f->from, f->to, r->spot);
+	if (changes != b->profile.changes || r->reckoned == changes)
 		return;
-	f->reckoned = changes;
-	f->run[size_class(k->size)].longest = f->run[0].longest = -1;
+	r->reckoned = changes;
+	f->known &= ~(UINT32_C(1) << size_class(k->size) | UINT32_C(1));
+	longest_run(b, list, f, 0);
+	find_longest(list);
 }
 
 /* f is the list's, and may be another one when slots have moved. */
 static void improve_in_one(struct backfill *b, const struct view *view,
-			   struct alike *k, struct freed *f)
+			   struct alike *k, struct freed_list *list,
+			   struct freed *f)
 {
 	if (f->from < view->now)
 		f->from = view->now;
 	if (f->from >= f->to || f->from >= alike_last(k))
 		return;
-	if (may_hold(b, k, f))
-		fill_in(b, view, k, f);
+	if (may_hold(b, k, list, f))
+		fill_in(b, view, k, list, f);
 	else if (alike_first(k) <= f->to)
 		slide(b, k, f->from, f->to);
 }
@@ -241,9 +255,7 @@ static void improve_in_all(struct backfill *b, const struct view *view,
 		}
 		if (list->f[i].most >= (int64_t)k->size &&
 		    list->f[i].upto >= submit)
-			improve_in_one(b, view, k, &list->f[i]);
-		if (i < list->tidy && list->f[i].run[0].longest < 0)
-			find_longest(b, list);
+			improve_in_one(b, view, k, list, &list->f[i]);
 		if (list->joins != joins)
 			i = SIZE_MAX; /* + 1 is 0 */
 	}
@@ -278,6 +290,8 @@ static struct alike *next_kind(struct backfill *b, struct alike *k,
 	do
 		k = k ? k->behind : b->kinds.first;
 	while (k && k->size > most);
+	if (k)
+		__builtin_prefetch(k->behind);
 	return k;
 }
 
@@ -290,11 +304,13 @@ void backfill_improve(struct backfill *b, const struct view *view)
 	b->looked = view->now;
 	backfill_freed_join(&b->freed);
 	backfill_freed_copy(&b->seen, &b->freed);
-	b->freed.nr = b->freed.tidy = 0;
+	backfill_freed_clear(&b->freed);
 	for (size_t i = 0; i < b->seen.nr; i++)
 		b->seen.f[i].most = INT64_MAX; /* not known any more */
 	most = most_of(b, view, &b->seen);
-	find_longest(b, &b->seen);
+	for (size_t i = 0; i < b->seen.nr; i++)
+		longest_run(b, &b->seen, &b->seen.f[i], 0);
+	find_longest(&b->seen);
 	while ((k = next_kind(b, k, most))) {
 		b->mover = b->kinds.each ? k->submit : USEC_MAX;
 		changes = b->profile.changes;
@@ -307,7 +323,7 @@ void backfill_improve(struct backfill *b, const struct view *view)
 		if (b->profile.changes == changes)
 			continue;
 		backfill_freed_tidy(&b->freed);
-		find_longest(b, &b->freed);
+		find_longest(&b->freed);
 		more = most_of(b, view, &b->freed);
 		if (more > most)
 			most = more;

@@ -201,5 +201,5 @@ void backfill_plan_anew(struct backfill *b, const struct view *view)
 	part_all(b, view);
 	for_each_waiting(j, view) if (is_reserved(b, j)) add_slot(b, view, j);
 	b->rebuild = b->given = false;
-	b->freed.nr = b->freed.tidy = 0;
+	backfill_freed_clear(&b->freed);
 }

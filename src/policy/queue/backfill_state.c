@@ -198,7 +198,7 @@ static bool load_line(struct backfill *b, const struct view *view,
 	} else if (sscanf(line, "free %" SCNd64 " %" SCNd64 " %" SCNd64, &x, &y,
 			  &z) == 3) {
 		if (b->freed.nr < 2 * MAX_FREED)
-			b->freed.f[b->freed.nr++] = freed_stretch(x, y, z);
+			backfill_freed_add(&b->freed, x, y, z);
 	} else if (sscanf(line, "has %" SCNd64, &x) == 1) {
 		r->last = view_find_next(view, r->last, x);
 		load_has(b, r, r->last);

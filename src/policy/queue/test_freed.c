@@ -16,19 +16,22 @@
 
 enum { ROUNDS = 3000, SPAN = 2000 };
 
-static struct freed random_stretch(struct random_stream *r, uint64_t longest)
+static void add_random(struct freed_list *list, struct random_stream *r,
+		       uint64_t longest)
 {
 	usec_t from = (usec_t)random_below(r, SPAN);
-	struct freed f = freed_stretch(
-		from, from + 1 + (usec_t)random_below(r, longest),
+	struct freed *f = backfill_freed_add(
+		list, from, from + 1 + (usec_t)random_below(r, longest),
 		random_below(r, 3) ? (int64_t)random_below(r, 9) : INT64_MAX);
 
 	if (random_below(r, 3))
-		f.upto = (usec_t)random_below(r, 9);
-	for (size_t i = 0; i < FREED_SIZES; i++)
-		if (random_below(r, 4))
-			f.run[i].longest = (usec_t)random_below(r, 9);
-	return f;
+		f->upto = (usec_t)random_below(r, 9);
+	for (uint32_t i = 0; i < FREED_SIZES; i++)
+		if (random_below(r, 4)) {
+			f->known |= UINT32_C(1) << i;
+			list->runs[f->seat].run[i].longest =
+				(usec_t)random_below(r, 9);
+		}
 }
 
 /* The one that f is a part of; NULL: there is none. */
@@ -41,15 +44,31 @@ static const struct freed *find(const struct freed_list *list,
 	return NULL;
 }
 
-static void nothing_is_lost(const struct freed *is, const struct freed *was)
+static void nothing_is_lost(const struct freed_list *list,
+			    const struct freed *is,
+			    const struct freed_list *before,
+			    const struct freed *was)
 {
 	assert_non_null(is);
 	assert_true(is->most >= was->most);
 	assert_true(is->upto >= was->upto);
-	for (size_t i = 0; i < FREED_SIZES; i++)
-		assert_true(is->run[i].longest < 0 ||
-			    (was->run[i].longest >= 0 &&
-			     is->run[i].longest >= was->run[i].longest));
+	assert_int_equal(is->known & ~was->known, 0);
+	for (uint32_t i = 0; i < FREED_SIZES; i++)
+		if (is->known >> i & 1)
+			assert_true(list->runs[is->seat].run[i].longest >=
+				    before->runs[was->seat].run[i].longest);
+}
+
+/* Each has a seat of its own, and nobody else has any. */
+static void they_have_seats(const struct freed_list *list)
+{
+	uint64_t seats = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		assert_int_equal(seats >> list->f[i].seat & 1, 0);
+		seats |= UINT64_C(1) << list->f[i].seat;
+	}
+	assert_true(list->seats == seats);
 }
 
 static void they_lie_apart(const struct freed_list *list)
@@ -68,20 +87,19 @@ static void joined_at_random(void **state)
 	(void)state;
 	random_init(&r, 1, "freed", 0);
 	for (int round = 0; round < ROUNDS; round++) {
-		struct freed_list list = {
-			.nr = 1 + random_below(&r, 2 * MAX_FREED)
-		};
-		struct freed_list before;
+		struct freed_list list = { 0 }, before;
+		size_t nr = 1 + random_below(&r, 2 * MAX_FREED);
 
-		for (size_t i = 0; i < list.nr; i++)
-			list.f[i] = random_stretch(&r, round % 2 ? 10 : 200);
+		while (list.nr < nr)
+			add_random(&list, &r, round % 2 ? 10 : 200);
 		before = list;
 		backfill_freed_join(&list);
 		assert_int_equal(list.joins, 1);
 		they_lie_apart(&list);
+		they_have_seats(&list);
 		for (size_t i = 0; i < before.nr; i++)
-			nothing_is_lost(find(&list, &before.f[i]),
-					&before.f[i]);
+			nothing_is_lost(&list, find(&list, &before.f[i]),
+					&before, &before.f[i]);
 		too_many += list.nr == MAX_FREED;
 	}
 	assert_true(too_many > 100);
@@ -90,12 +108,12 @@ static void joined_at_random(void **state)
 /* Stretches that touch are one; between others what did not come free stays out. */
 static void only_what_touches(void **state)
 {
-	struct freed_list list = { .nr = 3 };
+	struct freed_list list = { 0 };
 
 	(void)state;
-	list.f[0] = freed_stretch(20, 30, 4);
-	list.f[1] = freed_stretch(31, 40, 2);
-	list.f[2] = freed_stretch(10, 20, 3);
+	backfill_freed_add(&list, 20, 30, 4);
+	backfill_freed_add(&list, 31, 40, 2);
+	backfill_freed_add(&list, 10, 20, 3);
 	list.f[0].upto = 5;
 	list.f[1].upto = 7;
 	list.f[2].upto = 6;
@@ -110,12 +128,12 @@ static void only_what_touches(void **state)
 /* More are free where a slot was given back, as far as that is known at all. */
 static void raised(void **state)
 {
-	struct freed_list list = { .nr = 3 };
+	struct freed_list list = { 0 };
 
 	(void)state;
-	list.f[0] = freed_stretch(10, 20, 4);
-	list.f[1] = freed_stretch(30, 40, 4);
-	list.f[2] = freed_stretch(30, 40, INT64_MAX);
+	backfill_freed_add(&list, 10, 20, 4);
+	backfill_freed_add(&list, 30, 40, 4);
+	backfill_freed_add(&list, 30, 40, INT64_MAX);
 	backfill_freed_raise(&list, 20, 31, 3);
 	assert_int_equal(list.f[0].most, 4);
 	assert_int_equal(list.f[1].most, 7);
