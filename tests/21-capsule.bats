@@ -384,3 +384,28 @@ stands() { # FILE SIZE
 	[ "$(stat -c %s "$script_dir/beats")" = "$n" ]
 	rmdir "$v2/run" "$v2/init" "$v2"
 }
+
+# As the scopes of a desktop are, where somebody types sudo.
+@test "capsule: root makes one in a group of cgroup v2 that is another user's" {
+	bed_up 1
+	run_dir=$script_dir/run
+	mkdir -p "$run_dir" "$script_dir/v2"
+	mount -t cgroup2 none "$script_dir/v2" || skip "no cgroup v2 here"
+	v2=$script_dir/v2 # teardown() unmounts it
+	box=$v2/box$$
+	mkdir -p "$box/stint-self"
+	chown 65534 "$box/cgroup.procs"
+	coproc unshare --mount --propagation private sh -c '
+		umount --recursive /sys/fs/cgroup
+		mount -t cgroup2 none /sys/fs/cgroup &&
+			echo 0 >"/sys/fs/cgroup/$1/stint-self/cgroup.procs" && exec "$0"' \
+		"$capsule_shell" "box$$" 3>&-
+	# shellcheck disable=SC2034 # for say()
+	in[v]=${COPROC[1]} out[v]=${COPROC[0]}
+	ok v create "cap$$v" run="$run_dir"
+	[ "$(wc -l <"$box/cap$$v/init/cgroup.procs")" = 1 ]
+	ok v destroy
+	kill "$COPROC_PID"
+	eventually rmdir "$box/stint-self"
+	rmdir "$box"
+}

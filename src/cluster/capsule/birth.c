@@ -1,11 +1,11 @@
 /*
  * birth.c - from a keeper to a keeper with an init
  *
- * Init is cloned with its user and pid namespace, and does for itself what root's
- * rights are needed for as long as nobody has mapped its ids: it enters the
- * groups.  Then the keeper maps the submitter's ids, and init sets the clocks and
- * becomes the submitter.  A time namespace takes its offsets before the first
- * process is in it, so init makes one for its children and enters it, too.
+ * Init is cloned with its user and pid namespace, and enters the groups by doors
+ * that the keeper has opened.  Then the keeper maps the submitter's ids, and init
+ * sets the clocks and becomes the submitter.  A time namespace takes its offsets
+ * before the first process is in it, so init makes one for its children and enters
+ * it, too.
  *
  * It does not send SIGCHLD, nor shows up in a waitpid() that does not ask for
  * clone children.
@@ -169,7 +169,7 @@ static _Noreturn void newborn_main(const struct birth *b)
 	/* It must hear if the keeper was dead by then. */
 	close(b->c->ctl);
 	close(b->c->events);
-	/* Groups first, as long as it may do what the keeper may. */
+	/* First of all, so that what it does counts there. */
 	if ((word.code = cgroup_enter(b->init->cg, &word.error)) < 0 ||
 	    (word.code = await_ids(b->init->ctl, &word.error)) < 0 ||
 	    (word.code = set_clocks(b->spec, &word.error)) < 0 ||
@@ -252,9 +252,12 @@ int birth_give(struct capsule *c, const struct capsule_spec *spec,
 	       const struct init_args *init, struct error *err)
 {
 	struct birth b = { .c = c, .spec = spec, .init = init };
-	int r = cradle >= 0 ? net_visit(cradle, clone_init, &b, err)
-			    : clone_init(&b, err);
+	int r = cgroup_open_doors(&c->cg, err);
 
+	if (!r)
+		r = cradle >= 0 ? net_visit(cradle, clone_init, &b, err)
+				: clone_init(&b, err);
+	cgroup_close_doors(&c->cg);
 	if (r < 0)
 		return r;
 	c->init_pid = b.pid;

@@ -227,23 +227,37 @@ int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 	return r < 0 ? r : open_freezer(cg, err);
 }
 
-static int enter_one(const struct capsule_cgroup *cg, const char *dir,
-		     struct error *err)
+static const char *door_dir(const struct capsule_cgroup *cg, unsigned i)
 {
-	int r = cgroup_write(dir, door(cg), "0");
+	return i < cg->nr_whole ? cg->whole[i] : cg->joined[i - cg->nr_whole];
+}
 
-	return r < 0 ? error_sys(err, r, "cannot enter %s", dir) : 0;
+int cgroup_open_doors(struct capsule_cgroup *cg, struct error *err)
+{
+	unsigned n = cg->nr_whole + cg->nr_joined;
+	int r = 0;
+
+	for (unsigned i = 0; i < n && !r; i++) {
+		r = open_in(door_dir(cg, i), door(cg), O_WRONLY, &cg->doors[i],
+			    err);
+		cg->nr_doors += !r;
+	}
+	return r;
 }
 
 int cgroup_enter(const struct capsule_cgroup *cg, struct error *err)
 {
-	int r = 0;
+	for (unsigned i = 0; i < cg->nr_doors; i++)
+		if (write(cg->doors[i], "0", 1) < 0)
+			return error_sys(err, -errno, "cannot enter %s",
+					 door_dir(cg, i));
+	return 0;
+}
 
-	for (unsigned i = 0; i < cg->nr_whole && !r; i++)
-		r = enter_one(cg, cg->whole[i], err);
-	for (unsigned i = 0; i < cg->nr_joined && !r; i++)
-		r = enter_one(cg, cg->joined[i], err);
-	return r;
+void cgroup_close_doors(struct capsule_cgroup *cg)
+{
+	while (cg->nr_doors)
+		close(cg->doors[--cg->nr_doors]);
 }
 
 /* ---- freezing ---- */
@@ -310,6 +324,7 @@ void cgroup_clear(struct capsule_cgroup *cg)
 {
 	io_close(&cg->join);
 	io_close(&cg->state);
+	cgroup_close_doors(cg);
 	for (unsigned i = 0; i < cg->nr_dirs; i++)
 		free(cg->dirs[i]);
 	for (unsigned i = 0; i < cg->nr_joined; i++)

@@ -43,6 +43,8 @@ struct capsule_cgroup {
 	char *joined[2]; /* v1: it goes there, too, and they stay: all guests'
 			    (bounds.h) */
 	unsigned nr_joined;
+	int doors[5]; /* of whole, then of joined, while init is born */
+	unsigned nr_doors;
 	char *frozen; /* (into dirs) where programs go; or NULL */
 	enum cgroup_freezer kind;
 	int join;  /* into frozen: writing "0" moves the writer */
@@ -65,8 +67,14 @@ void cgroup_plan_v2(const char *base, const char *name,
  */
 int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 		unsigned cpu_weight, struct error *err) must_check;
-/* Move the caller, which has one thread and made the groups, into whole. */
+/*
+ * By what a process comes into whole: opened with the rights of who made the groups,
+ * and then used by one that it has forked, which has one thread and may have given
+ * those rights up.  Nobody has them afterwards.
+ */
+int cgroup_open_doors(struct capsule_cgroup *cg, struct error *err) must_check;
 int cgroup_enter(const struct capsule_cgroup *cg, struct error *err) must_check;
+void cgroup_close_doors(struct capsule_cgroup *cg);
 /* Waits until all processes are frozen; on -ETIMEDOUT the freeze is undone. */
 int cgroup_freeze(const struct capsule_cgroup *cg,
 		  struct error *err) must_check;

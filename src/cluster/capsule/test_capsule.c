@@ -239,7 +239,9 @@ static void v1_entered(void **state)
 	v2_put(freezer, "/cgroup.procs", "");
 	v2_put(freezer, "/freezer.state", "");
 	assert_int_equal(cgroup_make(&cg, &none, 100, NULL), 0);
+	assert_int_equal(cgroup_open_doors(&cg, NULL), 0);
 	assert_int_equal(cgroup_enter(&cg, NULL), 0);
+	cgroup_close_doors(&cg);
 	v2_is(dir, "/tasks", "0");
 	v2_is(dir, "/cgroup.procs", "");
 	assert_int_equal(write(cg.join, "0", 1), 1);
@@ -354,7 +356,9 @@ static void v2_limits(void **state)
 	assert_int_equal(cgroup_limit(&cg, &all, true, NULL), 0);
 	v2_is(base, "/c1/memory.max", "4611686018469330944");
 	v2_is(base, "/c1/pids.max", "4194304");
+	assert_int_equal(cgroup_open_doors(&cg, NULL), 0);
 	assert_int_equal(cgroup_enter(&cg, NULL), 0);
+	cgroup_close_doors(&cg);
 	v2_is(base, "/c1/init/cgroup.procs", "0");
 	v2_is(base, "/c1/cgroup.procs", ""); /* no process but in leaves */
 	assert_int_equal(write(cg.join, "0", 1), 1);
