@@ -66,7 +66,7 @@ teardown() { rm -rf "${folder:-}"; }
 	local name
 	folder=$(mktemp -d /var/tmp/stint-victims.XXXXXX) # ranks have a /tmp of their own
 	mkdir -p "$folder/suite/coll"
-	for name in right wrong alone; do
+	for name in right wrong alone known; do
 		cat >"$folder/suite/coll/$name" <<-'END'
 			#!/bin/bash
 			sleep 2
@@ -81,6 +81,8 @@ teardown() { rm -rf "${folder:-}"; }
 		right 12
 		wrong 2 # it is
 		alone 1
+		known 2 xfail=ticket2266
+		known 2 arg=status resultTest=TestStatus
 		missing 2
 	END
 	printf 'below\t1\twords\t-\tenv X=%%suite %%suite/word\n' >"$folder/own.list"
@@ -89,7 +91,7 @@ teardown() { rm -rf "${folder:-}"; }
 	[[ $output =~ below\ +as\ unmoved ]]
 	[[ $output =~ suite/coll/right/2/one/two\ +(as\ unmoved|skipped) ]]
 	[[ $output =~ suite/coll/wrong/2\ +skipped ]]
-	run ! grep -E "right.*ends with|right/12|alone|missing" <<<"$output"
+	run ! grep -E "right.*ends with|right/12|alone|known|missing" <<<"$output"
 	VICTIMS=$folder run -1 timeout 600 "$victims" --minutes 0 --only '^below'
 	[ "${lines[-1]}" = "1 skipped" ]
 }
