@@ -14,8 +14,10 @@
  *   anew, and counts no more.
  * - Of the disturbances that the terms allow none is left: guests are to get out, and
  *   one that does, whenever there is a place for it, is no disturbance, unless that
- *   takes longer than giving back may, for each of several.  So whoever keeps to contract_lending() never
- *   exceeds the terms.
+ *   takes longer than giving back may.  The time is the host's: it is up for all that
+ *   ran when it began, however many they are; only who stood still then, and runs to
+ *   move when these are gone, begins another.  So whoever keeps to contract_lending()
+ *   never exceeds the terms.
  * - A day is the host's local one.  While it is counted its end is an instant
  *   of the steady clock, found when it began: a clock that is set then changes
  *   neither the count nor the end.  Only the end of the day after follows the
@@ -79,11 +81,13 @@ struct contract {
 	/* Now. */
 	struct scene scene; /* as fed last */
 	usec_t calm_since;  /* load is low enough; USEC_MAX: it is not */
-	bool used;	 /* since the owner was here last, by a guest that did
+	bool used;	/* since the owner was here last, by a guest that did
 			       not stand still */
-	usec_t giving;	 /* back, since then; -1: not */
-	usec_t leaving;	 /* somebody does, the owner being away and no
+	usec_t giving;	/* back, since then; -1: not */
+	usec_t leaving; /* somebody does, the owner being away and no
 			       disturbance left, since then; -1: nobody */
+	uint32_t
+		leavers; /* of those that ran then, who neither went nor stands still */
 	usec_t returned; /* the owner did, the last time; if here */
 	/* The latest returns, oldest first. */
 	struct owner_return last[CONTRACT_RETURNS];

@@ -375,8 +375,8 @@ static void the_way_out_is_no_disturbance(void **state)
 	assert_int_equal(c.disturbed, 3); /* and this, one that came */
 }
 
-/* Three go one after the other, each in time; the last of them takes too long. */
-static void each_has_its_time_to_leave(void **state)
+/* Three run, one of them is still there when the host's time to give back is up. */
+static void the_time_to_leave_is_the_hosts(void **state)
 {
 	(void)state;
 	terms.disturb = 1;
@@ -384,14 +384,54 @@ static void each_has_its_time_to_leave(void **state)
 	owner(true);
 	owner(false);
 	for (uint32_t left = 2; left > 0; left--) {
-		now += terms.give_back;
+		now += terms.give_back / 2;
 		guests(left);
+		assert_false(c.used);
 	}
-	now += terms.give_back;
+	now++;
+	feed();
+	assert_true(c.used);
+}
+
+/* Two of four stand still: they are let go, and run for it, when the others have gone. */
+static void who_stood_still_leaves_later(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(4);
+	owner(true);
+	scene.running = 2;
+	owner(false);
+	for (uint32_t left = 3; left > 0; left--) {
+		now += terms.give_back / 2;
+		scene.guests = left;
+		scene.running = left < 2 ? left : 2;
+		feed();
+		assert_false(c.used);
+	}
+	now += terms.give_back / 2;
 	feed();
 	assert_false(c.used);
 	now++;
 	feed();
+	assert_true(c.used);
+}
+
+/* Of two that run one stands still, and the other has no more time by that. */
+static void one_that_stops_gives_no_time(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(2);
+	owner(true);
+	owner(false);
+	now += terms.give_back;
+	scene.running = 1;
+	feed();
+	assert_int_equal(c.leavers, 1);
+	assert_false(c.used);
+	now++;
+	guests(0);
 	assert_true(c.used);
 }
 
@@ -427,7 +467,9 @@ int main(void)
 		cmocka_unit_test_setup(the_last_returns_are_kept, fresh),
 		cmocka_unit_test_setup(who_stands_still_disturbs_once, fresh),
 		cmocka_unit_test_setup(the_way_out_is_no_disturbance, fresh),
-		cmocka_unit_test_setup(each_has_its_time_to_leave, fresh),
+		cmocka_unit_test_setup(the_time_to_leave_is_the_hosts, fresh),
+		cmocka_unit_test_setup(who_stood_still_leaves_later, fresh),
+		cmocka_unit_test_setup(one_that_stops_gives_no_time, fresh),
 		cmocka_unit_test_setup(touched_later_than_now, fresh),
 	};
 

@@ -15,6 +15,18 @@
 
 #include "model/play_contract.h"
 
+/* Written before those who leave were counted: all that ran do. */
+static void an_older_paper_of_who_leaves(void **state)
+{
+	(void)state;
+	paper = strdup("stint-contract 1 a\nat 5 0\nday 0 1 1 open\n"
+		       "now 0 0 3 2 -1 0\nleaving 4\nend\n");
+	now = 9;
+	assert_int_equal(from_paper("a"), 0);
+	assert_int_equal(c.leaving, 1);
+	assert_int_equal(c.leavers, 2);
+}
+
 static void an_agent_is_started_again(void **state)
 {
 	struct contract before;
@@ -115,6 +127,7 @@ static void unsettled_on_paper(void **state)
 	assert_true(c.unsettled && c.written == written);
 	assert_int_equal(c.left, 16 * HOUR);
 	assert_int_equal(c.leaving, now);
+	assert_int_equal(c.leavers, 1);
 }
 
 /* No clock of one boot goes back: whoever wrote that is not to be believed. */
@@ -301,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(an_agent_is_started_again, fresh),
+		cmocka_unit_test_setup(an_older_paper_of_who_leaves, fresh),
 		cmocka_unit_test_setup(a_boot_keeps_the_count, fresh),
 		cmocka_unit_test_setup(a_boot_without_a_clock, fresh),
 		cmocka_unit_test_setup(unsettled_on_paper, fresh),
