@@ -82,6 +82,7 @@ static void make_talk(struct play *p, struct job *j)
 			   .n = j->n - 1,
 			   .talk = talk };
 
+	random_init(&own, p->seed, "talk", (uint64_t)j->id);
 	for (uint32_t i = 0; i < e.n; i++)
 		talk[i] = (struct job_talk){ i, i + 1,
 					     random_uniform(&own, 0, 1e8),
@@ -359,6 +360,14 @@ static void every_decider_on_random_states(void **state)
 	}
 }
 
+/* A rank leaves a full host, and another wants to come at once (found among 4000 states). */
+static void a_slot_is_held_until_its_rank_has_moved(void **state)
+{
+	(void)state;
+	for (int d = 0; d < NR_DECIDERS; d++)
+		play_state(deciders[d], 3648);
+}
+
 /* ---- Dynamic-SED's limit for long jobs (Schnor 1997 section 5.4) ---- */
 
 static struct job *submit(struct play *p, int64_t id, uint32_t least,
@@ -468,6 +477,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_decider_on_random_states),
+		cmocka_unit_test(a_slot_is_held_until_its_rank_has_moved),
 		cmocka_unit_test(long_jobs_leave_some_for_others),
 		cmocka_unit_test(long_jobs_on_random_machines),
 	};
