@@ -17,7 +17,7 @@ enum {
 	SOME_ARGUMENTS = 4096,	 /* of each of many jobs */
 	ALL_ARGUMENTS = 1 << 20, /* of the one that is asked for */
 	OVERHEAD = 8,		 /* of each argument */
-	PAGE = 64 << 10,	 /* about so much in one answer: a turn */
+	PAGE = 512 << 10,	 /* about so much in one answer */
 };
 
 /*
