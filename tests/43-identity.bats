@@ -269,9 +269,9 @@ tell() { # COMMAND...
 		done >"$bed/$who"
 		cat "$bed/$who"
 	done
-	run ! grep "hush\|begin anew" "$bed/bob"
+	run ! grep "hush\|requeued by" "$bed/bob"
 	grep -q hush-name "$bed/ann"
-	grep -q "root has it begin anew" "$bed/ann"
+	grep -q "requeued by root" "$bed/ann"
 	st cancel 1
 	eventually is 'j[1]["state"]' "done"
 	as ann -- history | grep hush-name
