@@ -226,7 +226,7 @@ with_logind() { # HOSTS
 # Asked before the sleep goes on: whoever lets it too soon is still there.
 @test "... and they leave for another host, as the host then may go to sleep, or down" {
 	local what
-	serve 2 --policy=stint
+	serve 2 --policy=stint:moves=0
 	with_logind 2
 	sleeper --hosts h1,h2 -n 1
 	eventually is 'j[1]["state"]' running
