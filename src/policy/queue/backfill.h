@@ -17,41 +17,43 @@
 
 #define FREED_SIZES 10
 
-/* Where processors came free. */
+/* A stretch of time in which processors came free. */
 struct freed {
 	usec_t from, to;
-	int64_t most; /* no more than that are free in it; or INT64_MAX */
-	usec_t upto;  /* who was submitted later has looked at it */
-	usec_t so_far; /* among tidy ones: no run[0].longest up to this one is greater */
-	uint32_t known; /* bit i: run[i] is */
-	uint32_t seat;	/* which of the list's runs are its */
+	int64_t most; /* upper bound of the free processors in it; INT64_MAX: not known */
+	usec_t upto; /* kinds submitted after that have looked at it already */
+	/* greatest run[0].longest of this stretch and those before it in the tidy part */
+	usec_t so_far;
+	uint32_t known; /* bit i: run[i] is valid */
+	uint32_t seat;	/* index of its runs in freed_list.runs */
 };
 
-/* The longest runs of processors that touch one of them, and what is found by the way. */
+/* The longest runs of free processors that touch a stretch, and what finding them gave. */
 struct freed_runs {
 	/*
-	 * Of at least 2^i free processors, or longer, but for runs that touch what came
-	 * free later as well.
+	 * run[i]: an upper bound of the longest run of 2^i free processors.  It leaves out
+	 * runs that also touch a stretch that was added to the list later.
 	 */
 	struct profile_longest run[FREED_SIZES];
-	uint64_t reckoned; /* when one was found too long: profile.changes */
-	struct profile_spot spot; /* where it begins */
+	/* profile.changes when a bound was last found too high and computed again */
+	uint64_t reckoned;
+	struct profile_spot spot; /* where the stretch begins in the profile */
 };
 
-/* More than that are joined into fewer. */
+/* A longer list is shortened by joining its last stretches. */
 #define MAX_FREED 24
 
 /*
- * What each look at a kind reads of them lies together; what they know of runs keeps its
- * seat while they are put into order.
+ * What is read for every kind of job is kept together (f); the larger runs stay in their
+ * place when the stretches are sorted.
  */
 struct freed_list {
 	struct freed f[2 * MAX_FREED];
 	struct freed_runs runs[2 * MAX_FREED];
-	uint64_t seats; /* bit i: runs[i] are taken */
+	uint64_t seats; /* bit i: runs[i] is in use */
 	size_t nr;
-	size_t tidy; /* of these, from the first on, are in order and do not touch */
-	uint64_t joins; /* so often they were put into another order */
+	size_t tidy; /* the first so many are sorted, and no two of them touch */
+	uint64_t joins; /* number of times the list was sorted */
 };
 
 struct backfill {
@@ -66,14 +68,15 @@ struct backfill {
 	struct fitset open; /* jobs without one, by submit */
 	struct ends ends; /* running jobs, by what is believed of their ends */
 	struct profile profile;
-	struct freed_list freed; /* since the last look */
-	struct freed_list seen;	 /* what this look began with */
-	usec_t mover;		 /* whose move is that, by submit */
-	bool given;		 /* a job ended early: look */
-	usec_t interval, looked; /* between full looks; when the last was */
-	bool rebuild;		 /* the profile does not hold any more */
-	usec_t wake;		 /* a timer is set for then, */
-	bool unset;		 /* or was, before the state was loaded */
+	struct freed_list freed; /* since the last improvement */
+	struct freed_list seen;	 /* what the current improvement began with */
+	usec_t mover; /* submit time of the kind whose slots move now */
+	bool given;   /* a job ended early: an improvement is due */
+	usec_t interval,
+		looked; /* least time between improvements; time of the last */
+	bool rebuild;	/* the profile is out of date: make it anew */
+	usec_t wake;	/* a timer is set for then, */
+	bool unset;	/* or was, before the state was loaded */
 };
 
 static inline usec_t add_time(usec_t a, usec_t b)
@@ -93,26 +96,26 @@ static inline bool is_reserved(const struct backfill *b, const struct job *job)
 
 /* backfill_freed.c */
 
-/* One more at the end of the list, which has room. */
+/* Append a stretch to the list, which must have room for it. */
 struct freed *backfill_freed_add(struct freed_list *list, usec_t from,
 				 usec_t to, int64_t most);
-/* None any more. */
+/* Empty the list. */
 void backfill_freed_clear(struct freed_list *list);
 /* Processors came free in [from, to). */
 void backfill_freed_note(struct backfill *b, usec_t from, usec_t to);
 /* n more are free in [from, to). */
 void backfill_freed_raise(struct freed_list *list, usec_t from, usec_t to,
 			  int64_t n);
-/* Without what is behind the last one. */
+/* Copy the stretches in use, not the unused rest of the arrays. */
 void backfill_freed_copy(struct freed_list *to, const struct freed_list *from);
-/* Put them in order, and stretches that touch together. */
+/* Sort the stretches and join those that touch. */
 void backfill_freed_tidy(struct freed_list *list);
 /*
- * Tidy them; if they are still too many, those that
- * lie furthest ahead are looked at as one, with what is between them.
+ * Tidy the list; if it is still longer than MAX_FREED, join those furthest in the
+ * future, with the gaps between them, into one.
  */
 void backfill_freed_join(struct freed_list *list);
-/* By an end that was not expected, n processors come free in [from, to). */
+/* A job ended earlier than expected: n processors come free in [from, to). */
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n);
 
 /* backfill_slots.c */
@@ -125,12 +128,12 @@ void backfill_occupy(struct backfill *b, const struct alike *k, usec_t at,
 /* Give job, which is open, a reservation. */
 void backfill_reserve(struct backfill *b, const struct view *view,
 		      const struct job *job);
-/* Its job starts, or is gone, and its slot is the caller's affair. */
+/* Take job out of its kind, as it starts or is gone; the caller takes care of its slot. */
 void backfill_leave(struct backfill *b, const struct job *job);
-/* A job with a reservation is gone, and the slot with it. */
+/* Remove a job that is gone, and its slot. */
 void backfill_drop(struct backfill *b, const struct job *job);
 /*
- * Jobs that outran their estimates: believe that each goes on for as long
+ * Assume of jobs that run longer than their estimates that each goes on for as long
  * again as it has run (at least a second).
  */
 void backfill_extend_estimates(struct backfill *b, const struct view *view);
@@ -138,10 +141,12 @@ void backfill_extend_estimates(struct backfill *b, const struct view *view);
 void backfill_plan_anew(struct backfill *b, const struct view *view);
 /* The profile of running jobs and bookings, without reservations. */
 void backfill_refill_profile(struct backfill *b, const struct view *view);
-/* job, which is open, is one of those with reservations; */
+/* Count job, which is open, among those with reservations ... */
 void backfill_enter(struct backfill *b, const struct job *job);
-/* and of a kind, which is returned.  It is to have the slot at, which is the caller's
- * affair. */
+/*
+ * ... and add it to its kind, which is returned.  It will have the slot that starts at
+ * `at`; the caller takes care of that.
+ */
 struct alike *backfill_join(struct backfill *b, const struct job *job,
 			    usec_t at);
 
@@ -153,12 +158,12 @@ int backfill_load(struct policy *policy, const struct view *view,
 
 /* backfill_improve.c */
 
-/* Whoever can start now by moving to now, in the order of the queue. */
+/* Move slots to now, in the order of the queue, as far as there is room. */
 void backfill_improve_now(struct backfill *b, const struct view *view);
 /*
- * Once through the kinds, each looking at what came free since the last time
- * and by the moves so far.  What comes free by moves now is looked at by
- * those before next time.
+ * Go through the kinds once.  Each looks at what came free since the last improvement
+ * and at what the moves of kinds before it freed.  What a move frees now, the kinds before
+ * it in the order look at next time.
  */
 void backfill_improve(struct backfill *b, const struct view *view);
 

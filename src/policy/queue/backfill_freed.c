@@ -1,12 +1,12 @@
 /*
- * backfill_freed.c - the stretches of time in which processors came free since
- * they were looked at last, see backfill.h
+ * backfill_freed.c - the list of stretches of time in which processors came free
+ * since the last improvement; see backfill.h
  */
 #include <string.h>
 
 #include "policy/queue/backfill.h"
 
-/* What is true of both. */
+/* Make a an upper bound of both. */
 static void join_runs(struct profile_longest *a,
 		      const struct profile_longest *b)
 {
@@ -18,7 +18,7 @@ static void join_runs(struct profile_longest *a,
 		a->before = b->before;
 }
 
-/* b, which touches a, becomes a part of it. */
+/* Join b, which touches a, into a. */
 static void join_freed(struct freed_list *list, struct freed *a,
 		       const struct freed *b)
 {
@@ -79,7 +79,10 @@ static void move_freed(struct freed *to, const struct freed *from, size_t n)
 	memmove(to, from, n * sizeof(*to));
 }
 
-/* Put one among the first n, which are in order and do not touch; how many are they then? */
+/*
+ * Insert one into the first n, which are sorted and do not touch; returns how many they are
+ * then.
+ */
 static size_t put_freed(struct freed_list *list, size_t n,
 			const struct freed *one)
 {
@@ -93,7 +96,7 @@ static size_t put_freed(struct freed_list *list, size_t n,
 	} else if (i == n && one == f + n) {
 		n++;
 	} else {
-		copy = *one; /* which may lie where the others go */
+		copy = *one; /* the move may overwrite it */
 		move_freed(f + i + 1, f + i, n++ - i);
 		f[i] = copy;
 	}

@@ -1,20 +1,20 @@
 /*
- * backfill_improve.c - better reservations when processors come free, see
- * backfill.h
+ * backfill_improve.c - move reservations to earlier starts when processors come
+ * free; see backfill.h
  *
- * Only stretches of time in which processors came free since the last look
- * are looked at, and slots only move to earlier starts.
+ * Only stretches of time in which processors came free since the last improvement
+ * are searched, and slots only ever move to earlier starts.
  */
 #include "core/bisect.h"
 #include "policy/queue/backfill.h"
 
 /*
- * n equal slots of k, of which i is the last, move to an earlier start:
+ * Move n equal slots of k, the last of which is slot i, to the earlier start `to`:
  *
  *	to            end
  *	|..............|
  *	        |..............|
- *	        from          left	free is then what is right of end
+ *	        from          left	the part right of end comes free
  */
 static void move_slots(struct backfill *b, struct alike *k, size_t i, size_t n,
 		       usec_t to)
@@ -37,8 +37,8 @@ static void move_slots(struct backfill *b, struct alike *k, size_t i, size_t n,
 }
 
 /*
- * Slot i of k moves to an earlier start, and with it as many equal ones as have room
- * where it takes processors: each of them would be next.
+ * Move slot i of k to an earlier start.  As many equal slots as there is room for move with
+ * it: each of them would be the next to move.
  */
 static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
 {
@@ -56,10 +56,10 @@ static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
 }
 
 /*
- * Move a slot of k to the run [start, end) of enough free processors, if that
- * is earlier: the last of all if there is room for its whole length or it
- * begins within, for it may use its present place as well; else the last that
- * begins within or right after the run.
+ * Move a slot of k to the run [start, end) of enough free processors, if that is earlier.
+ * Which slot: if the run has room for the whole length, the last slot of k; else the last
+ * that begins within the run or right at its end, as it can go on in the place that it has
+ * now.
  */
 static bool use_run(struct backfill *b, struct alike *k, usec_t start,
 		    usec_t end)
@@ -74,8 +74,10 @@ static bool use_run(struct backfill *b, struct alike *k, usec_t start,
 	return true;
 }
 
-/* Improve the slots of k in one stretch of time, from now or later on, whose beginning
- * is at that spot; what begins at its last slot or later is of no use to it. */
+/*
+ * Move slots of k into free runs of one stretch of time, which begins now or later, at that
+ * spot of the profile.  A run that begins at the last slot of k or later is of no use.
+ */
 static void improve_in(struct backfill *b, const struct view *view,
 		       struct alike *k, usec_t from, usec_t to,
 		       struct profile_spot spot)
@@ -95,7 +97,7 @@ static void improve_in(struct backfill *b, const struct view *view,
 	}
 }
 
-/* How many processors are free at most in any of the stretches. */
+/* The greatest number of processors that are free in any of the stretches. */
 static int64_t most_of(const struct backfill *b, const struct view *view,
 		       struct freed_list *list)
 {
@@ -120,7 +122,7 @@ static bool is_known(const struct freed *f, size_t i)
 	return f->known >> i & 1;
 }
 
-/* The longest run of 2^i free that touches f is known then. */
+/* The longest run of 2^i free processors that touches f; computed if it is not known. */
 static const struct profile_longest *longest_run(const struct backfill *b,
 						 struct freed_list *list,
 						 struct freed *f, size_t i)
@@ -134,7 +136,7 @@ static const struct profile_longest *longest_run(const struct backfill *b,
 	return &r->run[i];
 }
 
-/* Reckon so_far, by what is known: whoever needs more finds it. */
+/* Compute so_far of each from the runs that are known; an unknown one counts as endless. */
 static void find_longest(struct freed_list *list)
 {
 	usec_t longest = 0;
@@ -150,7 +152,7 @@ static void find_longest(struct freed_list *list)
 	}
 }
 
-/* The i of the greatest 2^i that is not above size. */
+/* The greatest i with 2^i <= size and i < FREED_SIZES. */
 static size_t size_class(uint32_t size)
 {
 	size_t i = (size_t)(31 - __builtin_clz(size));
@@ -158,7 +160,7 @@ static size_t size_class(uint32_t size)
 	return i < FREED_SIZES ? i : FREED_SIZES - 1;
 }
 
-/* May there be a run of 2^i free as long as the jobs of k that begins before its last slot? */
+/* May a run of 2^i free processors be as long as k's jobs and begin before its last slot? */
 static bool may_be_run(const struct backfill *b, const struct alike *k,
 		       struct freed_list *list, struct freed *f, size_t i)
 {
@@ -167,7 +169,7 @@ static bool may_be_run(const struct backfill *b, const struct alike *k,
 	return (l->start < alike_last(k) ? l->longest : l->before) >= k->length;
 }
 
-/* May there be room in f for the whole length of k? */
+/* May a job of k have room in f for its whole length? */
 static bool may_hold(const struct backfill *b, const struct alike *k,
 		     struct freed_list *list, struct freed *f)
 {
@@ -176,8 +178,8 @@ static bool may_hold(const struct backfill *b, const struct alike *k,
 }
 
 /*
- * Slots of k in (from, to] move ahead over what is free right before them.  One that begins
- * elsewhere cannot: right before it nothing came free.
+ * Move slots of k that begin in (from, to] ahead as far as processors are free right before
+ * them.  Slots that begin elsewhere cannot move so: right before them nothing came free.
  */
 static void slide(struct backfill *b, struct alike *k, usec_t from, usec_t to)
 {
@@ -194,7 +196,10 @@ static void slide(struct backfill *b, struct alike *k, usec_t from, usec_t to)
 	}
 }
 
-/* For the whole length of k.  If that was in vain, what is known of f is too old. */
+/*
+ * Move slots of k into f where they fit with their whole length.  If none did, the bounds of
+ * f were too high: compute them again.
+ */
 static void fill_in(struct backfill *b, const struct view *view,
 		    struct alike *k, struct freed_list *list, struct freed *f)
 {
@@ -211,7 +216,7 @@ static void fill_in(struct backfill *b, const struct view *view,
 	find_longest(list);
 }
 
-/* f is the list's, and may be another one when slots have moved. */
+/* f is an element of the list, which another stretch may take when slots move. */
 static void improve_in_one(struct backfill *b, const struct view *view,
 			   struct alike *k, struct freed_list *list,
 			   struct freed *f)
@@ -227,8 +232,9 @@ static void improve_in_one(struct backfill *b, const struct view *view,
 }
 
 /*
- * Where in the list to begin for k: where no run is as long as its jobs, slots only move ahead
- * within a stretch, or from its end, so those that end before the first slot are of no use.
+ * The index in the list to begin with for k.  In a stretch without a run as long as k's jobs,
+ * slots can only move ahead within it or from its end: if it ends before the first slot of k,
+ * it is left out.
  */
 static size_t first_for(const struct freed_list *list, const struct alike *k)
 {
@@ -240,8 +246,10 @@ static size_t first_for(const struct freed_list *list, const struct alike *k)
 	return at;
 }
 
-/* Look at each of them for the slots of k, which was submitted then, also at those
- * that come to it meanwhile; anew, if they are in another order then. */
+/*
+ * Search each stretch of the list for k, which was submitted at that time, also stretches
+ * that are added meanwhile.  If the list was sorted meanwhile, begin again.
+ */
 static void improve_in_all(struct backfill *b, const struct view *view,
 			   struct alike *k, struct freed_list *list,
 			   usec_t submit)
@@ -277,7 +285,7 @@ void backfill_improve_now(struct backfill *b, const struct view *view)
 	}
 }
 
-/* The first kind behind k (NULL: of all) whose jobs are of at most that size. */
+/* The first kind after k (NULL: of all) whose jobs need at most that many processors. */
 static struct alike *next_kind(struct backfill *b, struct alike *k,
 			       int64_t most)
 {
@@ -306,7 +314,7 @@ void backfill_improve(struct backfill *b, const struct view *view)
 	backfill_freed_copy(&b->seen, &b->freed);
 	backfill_freed_clear(&b->freed);
 	for (size_t i = 0; i < b->seen.nr; i++)
-		b->seen.f[i].most = INT64_MAX; /* not known any more */
+		b->seen.f[i].most = INT64_MAX; /* out of date */
 	most = most_of(b, view, &b->seen);
 	for (size_t i = 0; i < b->seen.nr; i++)
 		longest_run(b, &b->seen, &b->seen.f[i], 0);
@@ -316,8 +324,8 @@ void backfill_improve(struct backfill *b, const struct view *view)
 		changes = b->profile.changes;
 		improve_in_all(b, view, k, &b->seen, k->submit);
 		/*
-		 * Look at the stretches that its own moves and those of kinds
-		 * before it made free.
+		 * Also the stretches that its own moves and those of the kinds
+		 * before it freed.
 		 */
 		improve_in_all(b, view, k, &b->freed, 0);
 		if (b->profile.changes == changes)

@@ -14,10 +14,10 @@
 #include "net/net.h"
 
 enum {
-	SOME_ARGUMENTS = 4096,	 /* of each of many jobs */
-	ALL_ARGUMENTS = 1 << 20, /* of the one that is asked for */
-	OVERHEAD = 8,		 /* of each argument */
-	PAGE = 512 << 10,	 /* about so much in one answer */
+	SOME_ARGUMENTS = 4096,	 /* bytes told of each job in a list of many */
+	ALL_ARGUMENTS = 1 << 20, /* and of the one job that was asked for */
+	OVERHEAD = 8,		 /* bytes that each argument takes besides */
+	PAGE = 512 << 10,	 /* bytes in one answer, roughly */
 };
 
 /*
