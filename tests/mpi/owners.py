@@ -61,7 +61,7 @@ class Owners:
         self.tag += 1
         argv = [os.path.join(os.path.dirname(self.bed.exe),
                              "../../tests/mpi/chkmpi"),
-                "--seconds", str(self.opts.seconds + 60), "--max", "20000",
+                "--seconds", str(self.opts.seconds + 3600), "--max", "20000",
                 "--quiet", "--seed", str(1000 + self.tag)]
         options = ["--requeue"] if self.tag % 3 == 0 else []
         self.counts["jobs"] += 1
