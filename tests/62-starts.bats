@@ -88,9 +88,10 @@ no_sockets() { # DIR
 
 # Who holds that lock.
 fuser_of() { # FILE
-	local file
+	local file major minor inode
 	# With its device: each run directory in memory counts its files from the beginning.
-	file=$(printf '%02x:%02x:%d' $(stat -c '%Hd %Ld %i' "$1"))
+	read -r major minor inode < <(stat -c '%Hd %Ld %i' "$1")
+	printf -v file '%02x:%02x:%d' "$major" "$minor" "$inode"
 	awk -v file="$file" '$6 == file { print $5; exit }' /proc/locks
 }
 
