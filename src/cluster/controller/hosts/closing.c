@@ -98,9 +98,10 @@ static int on_look(sd_event_source *src, uint64_t usec, void *arg)
 	for (size_t i = 0; i < ctl->hosts.nr; i++)
 		look_at_host(ctl->hosts.at[i], ctl_now());
 	ctl->closings->timer = sd_event_source_unref(ctl->closings->timer);
-	loop_after(ctl->event, &ctl->closings->timer,
-		   ctl->conf->calendar ? LOOK_AGAIN : 10 * LOOK_AGAIN, on_look,
-		   ctl);
+	/* Without a calendar the first look has undone what an earlier one had closed. */
+	if (ctl->conf->calendar)
+		loop_after(ctl->event, &ctl->closings->timer, LOOK_AGAIN,
+			   on_look, ctl);
 	return 0;
 }
 
