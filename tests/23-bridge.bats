@@ -13,22 +13,14 @@ teardown() {
 	jobs_teardown
 }
 
-# Serves and asks a line a time over one TCP connection until USR1: any loss is an
-# error.
-talk='import os, signal, socket, time
+# Both serves and asks, one line at a time over one TCP connection, until USR1: any loss is
+# an error.
+talk=$connected'import signal
 on = True
 def enough(*_):
     global on
     on = False
 signal.signal(signal.SIGUSR1, enough)
-rank = int(os.environ["PMI_RANK"])
-peer = socket.gethostname().rsplit("-", 1)[0] + "-0"
-s = socket.socket()
-if rank == 0:
-    s.bind(("0.0.0.0", 7777)); s.listen(1); c, _ = s.accept()
-else:
-    while s.connect_ex((peer, 7777)): s.close(); time.sleep(0.05); s = socket.socket()
-    c = s
 f = c.makefile("rw")
 i, line = 0, ""
 while line != "end\n":
@@ -45,7 +37,7 @@ while line != "end\n":
 print("all", i)'
 
 @test "bridged capsules: both ends of a stream move, and not a byte is lost" {
-	# Also right after the start the hosts' numbers are known.
+	# The hosts have told their figures right after the start, too.
 	"$stint" hosts --json | python3 -c 'import json,sys; assert all(h["memory_free"] > 0 for h in map(json.loads, sys.stdin))'
 	timeout 600 "$stint" run -n 2 --hosts h1,h2 python3 -c "$talk" \
 		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
@@ -53,7 +45,7 @@ print("all", i)'
 	eventually grep -q talking "$BATS_TEST_TMPDIR/out" || { cat "$BATS_TEST_TMPDIR/err"; false; }
 	timeout 300 "$stint" migrate 1.1 h3
 	timeout 300 "$stint" migrate 1.0 h2
-	# Each has its port at the bridge beside the LAN's, and no route.
+	# Each capsule has its port at the bridge beside that of the LAN, and no route.
 	for h in h2 h3; do
 		[ "$(on "$h" ip -o link show master br0 | grep -vc eth0)" = 1 ]
 		run ! grep "10.77.128.*/32\|10.77.128.[0-9]* " <<<"$(on "$h" ip -4 route)"
@@ -97,7 +89,7 @@ print("all", i)'
 	wait "$agent" "$controller" || true
 }
 
-# Else nobody finds the host for a minute, whenever a capsule comes or goes.
+# If it did, nobody would find the host for a minute whenever a capsule comes or goes.
 @test "capsules at a bridge do not change its own address" {
 	on h1 ip link set eth0 address fc:00:00:00:00:01
 	timeout 600 "$stint" run -n 8 --hosts h1 sleep 1000 3>&- &

@@ -11,22 +11,13 @@ setup() {
 teardown() { jobs_teardown; }
 
 # Two ranks that send each other 100 kB again and again.
-chat='import os, socket, time
-rank = int(os.environ["PMI_RANK"])
-peer = socket.gethostname().rsplit("-", 1)[0] + "-0"
-s = socket.socket()
-if rank == 0:
-    s.bind(("0.0.0.0", 7777)); s.listen(1); c, _ = s.accept()
-else:
-    while s.connect_ex((peer, 7777)): s.close(); time.sleep(0.05); s = socket.socket()
-    c = s
-while True:
+chat=$connected'while True:
     c.sendall(bytes(100000))
     n = 0
     while n < 100000: n += len(c.recv(100000))
     time.sleep(0.05)'
 
-# Of tests/mpi/talk.c with messages of 5 MB; what MPI itself says is within 5 %.
+# Ranks of tests/mpi/talk.c send messages of 5 MB; what MPI itself adds is within 5 %.
 all_is_seen() { # JOB RANKS
 	st ps "$1" --json | python3 -c '
 import json, sys
@@ -40,7 +31,7 @@ print(want, seen, file=sys.stderr)
 for pair, bytes in want.items():
     if pair not in seen or not bytes <= seen[pair]["bytes"] <= 1.05 * bytes:
         sys.exit(1)
-    # A segment holds no more than an unsegmented one of the largest kind.
+    # A segment carries no more than the largest one that is sent unsegmented.
     assert seen[pair]["segments"] >= bytes / 65536, seen
 for r in job["ranks"]:
     assert r["sent_bytes"] == sum(s["bytes"] for s in r["sent"]), r
@@ -59,11 +50,11 @@ all_have_come() { # COUNT
 	eventually all_have_come 2
 	eventually all_is_seen 1 2
 	eventually all_is_seen 2 3
-	# The connections of a moved rank begin anew, and what was counted stays.
+	# After a move the connections of a rank begin anew, and what was counted stays.
 	migrate 2.0 h3
 	eventually is '[r["host"] for r in j[2]["ranks"]]' "['h3', 'h2', 'h2']"
 	all_is_seen 2 3
-	# A new agent does not count again what the one before has told.
+	# A new agent does not count again what the agent before has reported.
 	slay "$(service_pid h2)"
 	start_agent h2
 	background="${background:+$background }$!"
@@ -72,7 +63,7 @@ all_have_come() { # COUNT
 	all_is_seen 2 3
 }
 
-# It is told to the policy, which begins to know it after two looks.
+# The policy is told, too, once the agent has looked twice.
 @test "the policy is told who talks to whom, which is recorded and replays" {
 	serve 2
 	begin run -n 2 --hosts h1,h2 python3 -c "$chat" >>"$bed/out"

@@ -1,7 +1,21 @@
-# jobs.bash - for tests that run jobs on a testbed; load it at the top of a
-# .bats file.  $bed is the testbed's directory; what runs in the background
-# beside it is named in $background or $controller (both ended).
+# jobs.bash - for tests that run jobs on a testbed; load it at the top of a .bats file.
+# $bed is the testbed's directory; processes beside it are named in $background and
+# $controller, and are ended by jobs_teardown.
 load capsule
+
+# How a Python program of two ranks begins: c is a TCP connection between them, rank is the
+# number of this one.
+# shellcheck disable=SC2034 # for who loads this
+connected='import os, socket, time
+rank = int(os.environ["PMI_RANK"])
+peer = socket.gethostname().rsplit("-", 1)[0] + "-0"
+s = socket.socket()
+if rank == 0:
+    s.bind(("0.0.0.0", 7777)); s.listen(1); c, _ = s.accept()
+else:
+    while s.connect_ex((peer, 7777)): s.close(); time.sleep(0.05); s = socket.socket()
+    c = s
+'
 
 jobs_setup() {
 	bed_setup
@@ -18,14 +32,14 @@ jobs_teardown() {
 	bed_teardown
 }
 
-# For whoever reads why a test failed.
+# To help whoever reads why a test failed.
 tell_how_it_was() {
 	timeout 20 "$stint" ps --all || true
 	tail -n 5 "$bed"/out "$bed"/controller.log "$bed"/h*/agent.log 2>/dev/null || true
 }
 
-# It, and all below it: of `st run &` it is a shell, and the client the child of
-# that one's child.
+# A process and all below it. That of `st run &` is a shell, and the client is its
+# grandchild.
 tree_of() { # PID
 	local p
 	echo "$1"
@@ -34,7 +48,7 @@ tree_of() { # PID
 	done
 }
 
-# Who does not end is killed: waited for it would keep the testbed up, and bats,
+# A process that does not end is killed: waiting for it would keep the testbed up, and bats,
 # once it is told to end, deletes that testbed's record.
 end_background() {
 	local p all end=$((SECONDS + 20)) # longer than begin()'s -k
@@ -72,20 +86,21 @@ migrate() { # JOB.RANK HOST [OPTION...]
 	echo "$said"
 }
 
-# A command in the background, under an id that a signal can be sent to: that of
-# `st &` would be a shell's, whose death leaves what it runs to nobody.
+# Run a command in the background, under a pid to which signals can be sent: that of `st &`
+# would be a shell's, whose death leaves the command without a parent.
 begin() { # ARGUMENTS...
 	timeout -k 10 "${limit:-1000}" "$stint" "$@" 3>&- &
 	background="${background:+$background }$!"
 }
 
-# A python expression about the JSON of a command: j, its only object, or what
-# it lists.
+# The value of a python expression about the JSON of a command: j is its only object, or the
+# list of them.
 json() { # EXPRESSION COMMAND...
 	asked "$(shape_of "$2")" "$1" "" "" "${@:2}" --json
 }
 
-# Is it this?  Within eventually, which gives it patience, it waits for that some time.
+# Is this the value?  Within eventually, which sets patience, this waits for it for some
+# time.
 json_is() { # EXPRESSION VALUE COMMAND...
 	asked "$(shape_of "$3")" "$1" "$2" "${patience:-0}" "${@:3}" --json
 }
@@ -102,7 +117,7 @@ asked() { # SHAPE EXPRESSION VALUE SECONDS COMMAND...
 		timeout -k 10 "${limit:-300}" "$stint" "${@:5}"
 }
 
-# A python expression about all jobs that there are, by number: j[1]["state"].
+# The value of a python expression about all jobs, by number: j[1]["state"].
 jobs() { # EXPRESSION
 	asked jobs "$1" "" "" ps --all --json
 }
@@ -115,23 +130,23 @@ hosts_up() { # COUNT
 	json_is 'sum(h["state"] != "down" for h in j)' "$1" hosts
 }
 
-# So many jobs wait or run.
+# Is this the number of jobs that wait or run?
 job_count_is() {
 	json_is 'len(j)' "$1" ps
 }
 
-# There are so many jobs (1), all ranks of all of them run.
+# Is this the number of jobs (1), and do all ranks of them run?
 all_running() {
 	json_is 'all(r["state"] == "running" for i in j for r in i["ranks"]) and (len(j), j[0]["state"])' \
 		"${1:-1} running" ps
 }
 
-# Where a rank is.
+# The host of a rank.
 host_of() { # JOB.RANK
 	json "j[0]['ranks'][${1#*.}]['host']" ps "${1%.*}"
 }
 
-# A program that counts until USR1, and whether all it counted came, once and in order.
+# A program that counts until USR1; and a check that all it counted came, once and in order.
 # shellcheck disable=SC2034 # for who loads this
 count=$BATS_TEST_DIRNAME/counter.py
 
@@ -141,7 +156,7 @@ counted_whole() { # FILE
 	[ "$n" -gt 1 ] && cmp "$1" <(seq -f 'round %.0f' 0 $((n - 1)); echo "PASS $n")
 }
 
-# In the background, until it is killed.
+# Start it in the background, until it is killed.
 sleeper() { # OPTIONS...
 	local n=$((${njobs:-0} + 1))
 	begin run "$@" sleep 1000 >>"$bed/out" 2>&1
@@ -153,13 +168,13 @@ service_pid() { # controller, h1, ...
 	cut -d' ' -f1 "$bed/$1.service"
 }
 
-# What it had open is closed then, so that another can take its place.
+# Kill it, and wait until its files are closed, so that another can take its place.
 slay() { # PID
 	kill -9 "$1"
 	eventually ended "$1"
 }
 
-# As `stint testbed up` started them.
+# Start it as `stint testbed up` did.
 start_agent() { # HOST OPTIONS...
 	local host=$1
 	shift
