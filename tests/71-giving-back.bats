@@ -15,7 +15,7 @@ rank_pid() { # JOB RANK
 	jobs "j[$1]['ranks'][$2]['pid']"
 }
 
-# Of all its threads.
+# The scheduling classes of all its threads.
 classes() { # PID
 	local t
 	for t in /proc/"$1"/task/*; do
@@ -27,7 +27,8 @@ is_class() { # PID CLASS
 	[ "$(classes "$1")" = "$2" ]
 }
 
-# Do other processes of h1 go before those of rank 1.0?  A class counts in its group alone.
+# Do other processes of h1 get the processor before those of rank 1.0?  A class counts only
+# within its control group.
 is_last() { # 0|1
 	local dir
 	while read -r dir; do
@@ -44,10 +45,10 @@ is_last() { # 0|1
 	eventually owner_is 'h["h1"]["returns"], h["h1"]["disturbed"], h["h1"]["giving"]' "1 1 False"
 	[ "$(owners 'h["h1"]["last"][0]["took_us"] > 0')" = True ]
 	[ "$(owners 'h["h1"]["closed"], h["h2"]["closed"]')" = "owner open" ]
-	# What moved has the class that was its own.
+	# What has moved has its own class again.
 	is_class "$(rank_pid 1 0)" SCHED_OTHER
 	run st why 1
-	[[ "$output" == *"migrate job 1 rank 0 to h2"*"h1 is its owner's now"* ]]
+	[[ "$output" == *"migrate job 1 rank 0 to h2"*"the owner of h1 needs it"* ]]
 	run ! st run --hosts h1 true
 	[[ "$output" == *"host h1 takes no guests: its owner is there"* ]]
 	st testbed owner h1 away
@@ -70,7 +71,7 @@ is_last() { # 0|1
 	st testbed owner h1 here
 	eventually is_class "$pid" SCHED_IDLE
 	is_last 1
-	# Its keeper, and what it forks from now on.
+	# The rank's keeper, and what it forks from now on.
 	kill -USR1 "$pid"
 	eventually pgrep -xf -P "$pid" "sleep 1000"
 	is_class "$(pgrep -xf -P "$pid" "sleep 1000")" SCHED_IDLE
@@ -86,7 +87,7 @@ is_last() { # 0|1
 	eventually is 'j[1]["state"]' running
 	pid=$(rank_pid 1 0)
 	st testbed owner h1 here
-	eventually grep -q "freeze job 1 rank 0: h1 is its owner's now, and no other host" "$bed/controller.log"
+	eventually grep -q "freeze job 1 rank 0: the owner of h1 needs it, and no other host" "$bed/controller.log"
 	frozen() { st record | grep -E '^(freeze|thaw) ' | tail -1 | grep -q "^$1 "; }
 	eventually frozen freeze
 	st testbed owner h1 away
@@ -126,7 +127,7 @@ is_last() { # 0|1
 	eventually is_class "$pid" SCHED_OTHER
 	terms h1 "on-return = freeze" "freeze = 2s"
 	st testbed owner h1 here
-	eventually grep -q "freeze job 1 rank 0: h1 is its owner's now, whose terms" "$bed/controller.log"
+	eventually grep -q "freeze job 1 rank 0: the owner of h1 needs it, and the terms" "$bed/controller.log"
 	eventually where_is 1 "['h2']"
 	terms h2 "guests = 1"
 	eventually owner_is 'h["h2"]["closed"]' full
@@ -142,7 +143,7 @@ is_last() { # 0|1
 	run ! st run --hosts h1 true
 	echo "$output"
 	[[ "$output" == *"lets in no guests of root"* ]]
-	# The log does not tell twice in a row that they were read.
+	# The log does not say twice in a row that terms were read.
 	echo "guests-of = root" >>"$bed/h1/stint.conf"
 	kill -HUP "$(service_pid h1)"
 	eventually st run --hosts h1 true
@@ -182,7 +183,7 @@ is_last() { # 0|1
 	slay "$(service_pid h1)"
 	start_agent h1
 	eventually owner_is 'h["h1"]["closed"], h["h1"]["disturbed"], h["h1"]["up"]' "disturbed 2 True"
-	# A contract that cannot be read is one that was kept too badly.
+	# A contract that cannot be read counts as one with too many disturbances.
 	end_agent=$(pgrep -n -f -- "--run-dir=$bed/h1/run .*--config")
 	slay "$end_agent"
 	echo nonsense >"$bed/h1/run/contract"
@@ -198,7 +199,7 @@ is_last() { # 0|1
 	eventually owner_is 'all(i["leave"] for i in h.values())' True
 	for h in h1 h2 h3; do st testbed owner $h away; done
 	eventually owner_is 'all(i["closed"] == "open" for i in h.values())' True
-	# Moves that meet a return at either end.
+	# Moves during which the owner of either host returns.
 	for i in 1 2 3 4; do
 		begin migrate 1.0 h3 >>"$bed/out" 2>&1
 		st testbed owner h3 here
@@ -216,8 +217,8 @@ is_last() { # 0|1
 	st kill 1
 }
 
-# A host's agent speaks through this, which keeps back what it says while
-# $bed/hold is there: the controller then does not know what the agent does.
+# A host's agent connects through this relay, which keeps its messages back while $bed/hold
+# is there: then the controller does not know what the agent does.
 slow_host() { # HOST
 	local host=$1
 	python3 -c 'import os, select, socket, sys
@@ -246,7 +247,7 @@ while True:
 	eventually owner_is "h['$host']['closed']" open
 }
 
-# Its owner comes, and only its agent knows.
+# The host's owner comes, which only its agent knows.
 owner_unheard() { # HOST
 	rm -f "$bed/holds"
 	touch "$bed/hold"
@@ -307,7 +308,7 @@ owner_unheard() { # HOST
 	rm "$ran"
 }
 
-# Both are started before the agent is heard, as it says of neither that it is there.
+# Both ranks are started before the agent is heard, which so far has reported neither.
 two_at_once() { # ARGUMENTS
 	rm -f "$bed/holds"
 	touch "$bed/hold"
@@ -338,7 +339,7 @@ two_at_once() { # ARGUMENTS
 	two_at_once --hosts h1
 	eventually is 'sorted(j[i]["state"] for i in (1, 2))' "['running', 'waiting']"
 	first=$(jobs '[i for i in (1, 2) if j[i]["state"] == "running"][0]')
-	# It is tried again with what the agent reports; nothing of it begins.
+	# Each try is refused for what the agent reports, and no program begins.
 	eventually eval 'st why $((3 - first)) | grep "h1 takes no more guests: its owner allows 1"'
 	eventually owner_is 'h["h1"]["guests"], h["h1"]["closed"]' "1 full"
 	st kill "$first"

@@ -11,7 +11,7 @@ teardown() {
 	jobs_teardown
 }
 
-# What its last move sent, and how often.
+# What the last move of that rank sent, and how often it moved.
 moved() { # FIELD
 	sed -n "s/.* moved=yes .*$1=\([0-9]*\).*/\1/p" "$bed/controller.log" | tail -n 1
 }
@@ -60,13 +60,13 @@ while True:
 	[[ "$output" == *"host h1 is being drained by root: new disk;"* ]]
 	run ! st migrate 1.0 h1
 	[[ "$output" == *"host h1 is being drained by root: new disk"* ]]
-	# As a time of the clock, too.
+	# The deadline may also be a time of day.
 	run st drain --by="2020-01-01 10:00" h1
 	[ "$status" = 2 ]
 	[[ "$output" == *"is in the past"* ]]
 	st drain --by="$(date -d '2 hours' '+%F %T')" --reason="new disk" h1
 	[ "$(json '6000e6 < j[0]["drain_by_us"] - j[0]["drain_since_us"] <= 7200e6' hosts)" = True ]
-	# It outlives the controller, and ends with the drain.
+	# The reason outlives the controller, and ends with the drain.
 	slay "$(service_pid controller)"
 	start_controller
 	eventually hosts_up 2
@@ -85,7 +85,7 @@ while True:
 	eventually is '[j[1]["state"], j[2]["state"]]' "['running', 'running']"
 	run ! st drain --by=0.5s --reason="new disk" h1
 	eventually is 'j[1]["state"]' waiting
-	st why 1 | grep "requeue job 1: h1 was to be empty by .*, and no other host takes rank 0"
+	st why 1 | grep "requeue job 1: h1 had to be empty by .*, and no other host takes rank 0"
 	is 'j[2]["state"]' running
 	st why 2 | grep "host h1 is being drained by root: new disk"
 	st undrain h1
@@ -93,22 +93,23 @@ while True:
 	st kill 1 2
 }
 
-# One after the other, as nothing is known of the link yet.
+# The ranks go one after the other, because nothing is known of the link yet.
 leaves_before() { # POLICY
 	serve 3 --policy="$1"
 	sleeper --hosts h1 -n 1
 	eventually is 'j[1]["state"]' running
 	sleeper --hosts h1,h2,h3 -n 3
 	eventually is 'j[2]["state"]' running
-	# Three processors' work counts for more than the time that the first has run longer.
+	# The work of three processors counts for more than the time by which the first job
+	# has run longer.
 	eventually is '2 * (t := now_us() - j[2]["start_us"]) > t + j[2]["start_us"] - j[1]["start_us"]' True
 	st drain --by=30s h1
 	st record | grep -E '^(plan )?migrate' >"$bed/order"
 	cat "$bed/order"
 	[[ "$(sed -n 1p "$bed/order")" == "plan migrate job 2 rank 0 to h"* ]]
-	# It may be planned again while it is on its way.
+	# The rank may be planned again while it is on its way.
 	[ "$(grep -vc 'plan migrate job 2' <(sed '/^migrate/,$d' "$bed/order"))" = 0 ]
-	# What they have cost, as the source reports it.
+	# What the moves cost, as the source reports it.
 	grep '^migrate .* job=2 rank=0 .*cost=[1-9]' "$bed/order"
 	grep '^migrate .* job=1 rank=0 .*cost=[1-9]' "$bed/order"
 	st kill 1 2
@@ -136,10 +137,10 @@ leaves_before() { # POLICY
 	eventually is 'j[1]["state"]' running
 	echo 120s >"$bed/file"
 	eventually where_is 1 "['h2']"
-	st record | grep '^plan migrate job 1 rank 0 to h2 within .*: host h1 goes at'
+	st record | grep '^plan migrate job 1 rank 0 to h2 within .*: host h1 has to be empty by'
 	owner_is 'h["h1"]["owner"], h["h1"]["cause"]' "here notice"
 	run ! st migrate 1.0 h1
-	# No host is closed for the day by that: nobody waited there.
+	# No host is closed for the day because of that, as nobody waited there.
 	: >"$bed/file"
 	eventually owner_is 'h["h1"]["owner"], h["h1"]["closed"]' "away open"
 	echo 60s >"$bed/www/soon"
@@ -153,9 +154,9 @@ leaves_before() { # POLICY
 	eventually is 'j[1]["state"]' running
 	eventually eval 'ls -l "/proc/$(jobs "j[1][\"ranks\"][0][\"pid\"]")/fd" | grep -q inotify'
 	st testbed owner h1 here
-	eventually grep -q "freeze job 1 rank 0: h1 is its owner's now, and rank 0 holds what cannot move" "$bed/controller.log"
+	eventually grep -q "freeze job 1 rank 0: the owner of h1 needs it, and rank 0 uses something that cannot move" "$bed/controller.log"
 	eventually owner_is 'h["h1"]["giving"], h["h1"]["guests"], h["h1"]["left"] > 0' "False 1 True"
-	st why 1 | grep 'rank 0 holds what cannot move'
+	st why 1 | grep 'rank 0 uses something that cannot move'
 	where_is 1 "['h1']"
 	[ "$(grep -c 'job=1 rank=0.*moved=no' "$bed/controller.log")" = 1 ]
 	st testbed owner h1 away
@@ -167,7 +168,7 @@ leaves_before() { # POLICY
 	st kill 1
 }
 
-# A rank leaves h1; in the middle of its move something happens to where it goes.
+# A rank leaves h1; in the middle of its move something happens to the destination.
 leaves_in_spite_of() { # COMMAND: with the host
 	local first other
 	serve 3 --policy=stint
@@ -178,12 +179,12 @@ leaves_in_spite_of() { # COMMAND: with the host
 	eventually grep -q 'job=1 rank=0 from=h1 .*move=begun' "$bed/controller.log"
 	first=$(sed -n 's/.*job=1 rank=0 from=h1 to=\(h[23]\) .*move=begun.*/\1/p' "$bed/controller.log")
 	other=$([ "$first" = h2 ] && echo h3 || echo h2)
-	# Its engine is at work.
+	# The engine at the destination is at work.
 	eventually eval 'keeper_of "$first" | xargs pgrep -P'
 	"$1" "$first"
 	on h1 tc qdisc del dev eth0 root
 	eventually where_is 1 "['$other']" || { cat "$bed/controller.log"; false; }
-	# The first host is still there, and would be the better one.
+	# The first destination is still there, and would be the better one.
 	grep 'move=begun' "$bed/controller.log"
 	[ "$(sed -n 's/.*from=h1 to=\(h[23]\) .*move=begun.*/\1/p' "$bed/controller.log" | tr '\n' ' ')" = "$first $other " ]
 	st record >"$bed/rec"
@@ -212,7 +213,7 @@ cut_link() {
 	leaves_in_spite_of cut_link
 }
 
-# A line of the calendar from so many minutes from now on, an hour long.
+# A line for the calendar: maintenance of an hour, so many minutes from now on.
 line_in() { # MINUTES HOSTS REASON
 	date -d "+$1 min" '+%Y-%m-%d %-H:%M' | sed "s/ \(.*\)/ \1-$(date -d "+$(($1 + 60)) min" +%-H:%M) $2 $3/"
 }
@@ -225,18 +226,18 @@ line_in() { # MINUTES HOSTS REASON
 	{ line_in 5 h1 "new disk"; line_in 120 h2 later; } >"$bed/calendar"
 	start_controller --calendar="$bed/calendar"
 	eventually hosts_up 3
-	# The one whose time is near is left, by then, and why is told.
+	# The host whose time is near is left in time, and `stint why` says why.
 	eventually eval '[[ "$(st hosts)" == *"h1 is drained by calendar, since "*", to be empty by "*": new disk"* ]]'
 	eventually eval '[[ "$(jobs "hosts(1)")" != *h1* ]]'
 	[[ "$(st hosts)" == *"h2, by the calendar open until "* ]]
-	# What would be over too late goes elsewhere, or waits, and why says so.
+	# A job that would end too late goes elsewhere, or waits, and `stint why` says so.
 	sleeper --time=3h -n 1
 	eventually is 'j[2]["state"]' running
 	where_is 2 "['h3']"
 	st submit --time=3h -n 17 sleep 0
 	eventually eval '[[ "$(st why 3)" == *"1 more closes before it would end"* ]]'
 	st record | grep -q "^host .* open="
-	# A wrong line changes nothing; without it the host is open again.
+	# A wrong line changes nothing; when the line is removed the host is open again.
 	echo "sat 99:00-6:00 h1" >"$bed/calendar"
 	eventually grep -q "calendar=kept error=\"$bed/calendar:1: " "$bed/controller.log"
 	json_is '[h["drain"] for h in j]' '[True, False, False]' hosts
@@ -245,7 +246,7 @@ line_in() { # MINUTES HOSTS REASON
 	st record >"$BATS_TEST_TMPDIR/rec"
 	st sim --replay "$BATS_TEST_TMPDIR/rec" --json | grep -q '"equal": *true'
 	st kill 1 2
-	# One that cannot be read at the start is an error.
+	# A calendar that cannot be read at the start is an error.
 	echo "sat 99:00-6:00 h1" >"$bed/calendar"
 	run -2 timeout 60 "$stint" controller --state-dir="$BATS_TEST_TMPDIR/s" --listen="unix:$BATS_TEST_TMPDIR/c.sock" --calendar="$bed/calendar"
 	[[ "$output" == *"calendar:1: '99:00-6:00' are no times"* ]]

@@ -6,8 +6,8 @@ load jobs
 setup() { jobs_setup; }
 teardown() { jobs_teardown; }
 
-# A job that goes on reading all of a file of its own, of which no more stays in memory
-# than its host has.
+# A job that goes on reading a file of its own, of which its host can keep only a part in
+# memory.
 reader() { # MEGABYTES
 	local n=$((${njobs:-0} + 1)) file=$BATS_TEST_TMPDIR/file$((${njobs:-0} + 1))
 	truncate -s "${1}M" "$file" # nothing of it is in memory, for which others would pay
@@ -53,16 +53,16 @@ same_plans() {
 	eventually json_is 'j[0]["refaults"] > 10' True hosts
 	st undrain h2
 	eventually is 'sorted(hosts(1) + hosts(2))' "['h1', 'h2']"
-	recorded 'plan migrate .* page faults a second on host h1, and the [0-9]* bytes that it needs are idle there'
+	recorded 'plan migrate .* page faults a second on host h1, and the [0-9]* bytes that the process needs are idle on the new host'
 	recorded '^demand [0-9]* job=1 bytes='
 	same_plans
-	# Both have room now.
+	# Both hosts have enough memory now.
 	eventually json_is 'all(h["refaults"] < 10 for h in j)' True hosts
 }
 
 @test "v-reconfiguration: a host is held back until it is empty for a process that fits nowhere" {
 	st testbed --memory=128M --policy=v-reconfiguration:settle=1s up 3
-	# Each where it is to be, before any may move.
+	# Each process is where it should be before any of them may move.
 	st drain h1
 	st drain h2
 	reader 30
@@ -81,8 +81,8 @@ same_plans() {
 	[ "$(jobs 'hosts(3)')" = "['h1']" ]
 	st kill "$((4 - ${held#h}))"
 	eventually is 'hosts(3)' "['$held']"
-	recorded "this one is held back for the largest process there"
+	recorded "the new host was held back for the largest process there"
 	st kill 3
-	eventually recorded '^plan release.*what it was held back for has ended'
+	eventually recorded '^plan release.*the processes for which it was held back have ended'
 	same_plans
 }

@@ -51,7 +51,10 @@ void pass(struct machine *m)
 		assert_true(p->n >= 1 && p->n <= p->job->size);
 		assert_true(p->n != p->job->n);
 		model_apply(&m->view, &e);
-		/* Entries are carried out in order: never too many at once. */
+		/*
+		 * Entries are carried out in order: never more processors at
+		 * once than there are.
+		 */
 		assert_true(m->view.nr_free >= 0);
 	}
 }

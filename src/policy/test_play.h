@@ -28,12 +28,13 @@ void pass(struct machine *m);
  */
 void obey(struct machine *m, const char *word);
 
-/* "ID=N ..." of those that run, by id. */
+/* The jobs that run, by id, as "ID=N ...". */
 void show(const struct machine *m, char *to, size_t size);
 
 /*
- * Words of a step end in ';', and a pass follows (";;": one without an event).
- * wanted: what show() says after each, with a ';'.
+ * The words of a step end in ';', after which there is a pass (";;": a step
+ * without an event). wanted: what show() says after each step, each followed by
+ * a ';'.
  */
 void play(const char *policy, uint32_t procs, const char *steps,
 	  const char *wanted);

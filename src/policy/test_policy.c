@@ -122,7 +122,7 @@ static void spread(void **state)
 	view_clear(&v);
 }
 
-/* Twelve jobs on eight hosts, of which those run that the policy starts. */
+/* Twelve jobs on eight hosts; those run that the policy starts. */
 static void busy(struct view *v, struct policy *p, struct plan *plan)
 {
 	for (int i = 1; i <= 12; i++) {
@@ -151,7 +151,7 @@ static void busy(struct view *v, struct policy *p, struct plan *plan)
 	}
 }
 
-/* Change, cut or double some of text. */
+/* Change, cut or double a part of text. */
 static void damage(char *text, struct random_stream *r)
 {
 	static const char other[] = "0123456789 -\nx";
@@ -164,7 +164,10 @@ static void damage(char *text, struct random_stream *r)
 		text[random_below(r, n)] = '\0';
 }
 
-/* A state that is wrong is refused, or does no harm: a record may be edited. */
+/*
+ * A wrong saved state is refused, or does no harm, since a record may be
+ * edited.
+ */
 static void damaged_states(void **state)
 {
 	struct host hosts[8];
@@ -209,7 +212,7 @@ static void damaged_states(void **state)
 	assert_true(refused > 500);
 }
 
-/* Who says nothing of its run time counts as the longest, and is the last. */
+/* A job without an estimate counts as the longest, and comes last. */
 static void no_estimate_is_the_longest(void **state)
 {
 	static const char *const specs[] = { "sjf", "lxf", "wfp" };
@@ -236,7 +239,7 @@ static void no_estimate_is_the_longest(void **state)
 	}
 }
 
-/* What a reservation has left it has left after a restart, too. */
+/* A reservation ends at the same time as without a restart. */
 static void timers_after_a_restart(void **state)
 {
 	struct plan plan = PLAN_INIT;
@@ -248,7 +251,7 @@ static void timers_after_a_restart(void **state)
 	(void)state;
 	view_init(&v, 2);
 	v.now = 10 * USEC_PER_SEC;
-	arrive(&v, 1, 3); /* there are not so many */
+	arrive(&v, 1, 3); /* more than there are */
 	assert_int_equal(
 		policy_create("loadleveler:reserve=300", 1, &v, &p, NULL), 0);
 	policy_adopt(p, &v);
@@ -289,8 +292,10 @@ static unsigned moves_of_pass(struct policy *p, struct view *v)
 	return nr;
 }
 
-/* Who moves ranks away from owners knows which are under way; leave_owned(),
- * which does not, must not send them once more. */
+/*
+ * A policy that moves ranks away from owners knows which moves are under way;
+ * leave_owned() does not, and must not plan these moves again.
+ */
 static void one_alone_sees_to_owners(void **state)
 {
 	static const char *const specs[] = { "stint", "dynamic-sed",

@@ -1,4 +1,7 @@
-/* test_reasons.c - all reasons there are, and what is wrong with some */
+/*
+ * test_reasons.c - all reasons of the program, and what can be wrong with a
+ * reason
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,19 +13,21 @@
 #include "model/reason.h"
 #include "policy/policies.h"
 
-/* Where the linker puts what REASON() lists. */
+/* The section in which the linker collects what REASON() lists. */
 extern const struct reason *const __start_stint_reasons[];
 extern const struct reason *const __stop_stint_reasons[];
 
-/* Each sentence of what is linked here, every policy's and the plan's own,
- * names the numbers that its calls give, and no other. */
+/*
+ * Each sentence that is linked here (every policy's, and the plan's own) names
+ * the numbers that its calls give, and no others.
+ */
 static void all_are_good(void **state)
 {
 	const struct reason *const *r = __start_stint_reasons;
 	struct error err;
 	size_t nr = 0;
 
-	/* That links the policies. */
+	/* This call links the policies. */
 	assert_non_null(policy_find("sed2", &err));
 	for (; r < __stop_stint_reasons; r++, nr++)
 		if (reason_check(*r, &err) < 0)

@@ -50,9 +50,11 @@ static const struct param params[] = {
 REASON(its_turn, "it is first in the ring of {jobs} {jobs:job|jobs}", jobs);
 REASON(beside, "the hosts that it needs are free in this slice");
 REASON(slice_is_over, "the slice is over");
-REASON(no_place, "{from:host} is wanted back, and no open host is free for it",
+REASON(no_place,
+       "the owner of {from:host} needs it, and no open host is free for its "
+       "rank",
        from);
-REASON(wanted_back, "{from:host} is wanted back", from);
+REASON(wanted_back, "the owner of {from:host} needs it", from);
 REASON(turn_comes, "{jobs} {jobs:job is|jobs are} before it in the ring", jobs);
 REASON(too_few,
        "it needs {ranks} open {ranks:host|hosts}, and there {hosts:is|are} "
@@ -476,13 +478,14 @@ const struct policy_ops policy_borrow = {
 	.summary = "gang slices on hosts that their owners lend",
 	.source = "Arpaci 1995 sections 2.2 and 4",
 	.details =
-		"Jobs take turns of one slice (2 s in the paper), a rank a "
-		"host, on hosts whose terms let guests in; several run at a "
-		"time where their hosts differ. A rank whose host is wanted "
-		"back goes to an open one at once, and its job with it stands "
-		"still for what a move costs; where there is none the job has no "
-		"turn. A pass costs the ranks of jobs that have hosts, and the "
-		"hosts for each rank that needs one.",
+		"Jobs take turns of one slice (2 s in the paper), one rank "
+		"per host, on hosts whose terms let guests in; several jobs "
+		"run at a time if their hosts differ. If the owner of a "
+		"rank's host needs it, the rank goes to an open host at once, "
+		"and its job stands still for the time that a move costs; if "
+		"there is no open host the job has no turn. A pass costs the "
+		"ranks of jobs that have hosts, and the hosts for each rank "
+		"that needs one.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES | POLICY_OWNERS,
 	.create = borrow_create,

@@ -28,11 +28,12 @@ struct policy_ls {
 };
 
 REASON(why_fits,
-       "{free} {free:processor is|processors are} free, the largest first",
+       "it fits {free} free {free:processor|processors}, and the largest job "
+       "goes first",
        free);
 REASON(why_wait,
-       "needs {size} {size:processor|processors}; its priority is "
-       "{priority} of {most}",
+       "it needs {size} {size:processor|processors}; its priority is "
+       "{priority} of at most {most}",
        size, priority, most);
 
 static const struct param params[] = {

@@ -42,8 +42,8 @@ struct policy_lst {
 REASON(why_slice, "priority {priority} gives it a place in this slice",
        priority);
 REASON(why_move,
-       "priority {priority} gives it a place in this slice; {moved} of its "
-       "hosts went to jobs before it",
+       "priority {priority} gives it a place in this slice; jobs before it "
+       "got {moved} of its hosts",
        priority, moved);
 REASON(why_alternate,
        "alternate selection: its {hosts} {hosts:host is|hosts are} idle "

@@ -45,12 +45,12 @@ static const struct param pvm_params[] = {
 };
 
 REASON(dealt,
-       "its {processes} {processes:process is|processes are} dealt out from "
-       "host {first:host} on",
+       "its {processes} {processes:process is|processes are} dealt out round "
+       "robin, from host {first:host} on",
        processes, first);
 REASON(mapped,
-       "{free} {free:slot is|slots are} free and it takes {size}, host "
-       "{first:host} first",
+       "it takes {size} of {free} free {free:slot|slots}, from host "
+       "{first:host} on",
        free, size, first);
 REASON(no_slots,
        "it needs {size} {size:slot|slots} and {free} {free:is|are} free", size,
@@ -244,9 +244,9 @@ const struct policy_ops policy_dqs = {
 	.source = "Schnor 1997 section 1.6.3",
 	.details =
 		"The head of the queue starts when the hosts have a slot for "
-		"each of its processes, one a host in turn, the least loaded "
-		"hosts first or in their order. A pass costs O(hosts log hosts "
-		"+ processes started).",
+		"each of its processes. These are dealt out one per host in "
+		"turn, to the least loaded hosts first or in the hosts' "
+		"order. A pass costs O(hosts log hosts + processes started).",
 	.params = dqs_params,
 	.flags = POLICY_HOSTS | POLICY_SHARES,
 	.create = dqs_create,
@@ -260,9 +260,9 @@ const struct policy_ops policy_pvm = {
 	.name = "pvm",
 	.summary = "every job at once, its processes dealt out round robin",
 	.source = "Schnor 1997 section 1.6.2",
-	.details = "No queue, no load: a job starts when it arrives, one "
-		   "process a host in turn. A pass costs O(hosts + processes "
-		   "started).",
+	.details = "There is no queue, and load does not matter: a job starts "
+		   "when it arrives, its processes dealt out one per host in "
+		   "turn. A pass costs O(hosts + processes started).",
 	.params = pvm_params,
 	.flags = POLICY_HOSTS | POLICY_SHARES,
 	.create = pvm_create,

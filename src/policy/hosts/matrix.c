@@ -42,8 +42,8 @@ REASON(why_alternate,
        "alternate selection: its {hosts} {hosts:host is|hosts are} idle in "
        "row {row}",
        hosts, row);
-REASON(why_out, "the slot is over");
-REASON(why_wait, "row {row} of {rows} has its turn later", row, rows);
+REASON(why_out, "the time slot of its row is over");
+REASON(why_wait, "its row, {row} of {rows}, has its turn later", row, rows);
 
 static const struct param params[] = { SLICES_PARAMS, { NULL } };
 

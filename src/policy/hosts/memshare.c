@@ -62,18 +62,19 @@ static const struct param v_params[] = {
 };
 /* clang-format on */
 
-REASON(at_home, "its home, host {host:host}, has a slot and idle memory", host);
+REASON(at_home, "its home, host {host:host}, has a free slot and idle memory",
+       host);
 REASON(away,
-       "host {host:host} has a slot, idle memory and the fewest processes, "
-       "{ranks}",
+       "host {host:host} has a free slot, idle memory and the fewest "
+       "processes ({ranks})",
        host, ranks);
 REASON(no_slot,
-       "no host has both a slot and idle memory: of {hosts}, {full} have no "
-       "slot and {tight} no memory",
+       "no host has both a free slot and idle memory: of {hosts}, {full} have "
+       "no slot and {tight} no memory",
        hosts, full, tight);
 REASON(behind, "job {job} is before it in the queue and has to start first",
        job);
-REASON(settled, "a process may move then");
+REASON(settled, "a process has settled by then, and may move");
 REASON(overdue, "a host that is held back should be ready by then");
 
 static int memshare_create(const struct policy_setup *setup,
@@ -266,15 +267,16 @@ const struct policy_ops policy_gload = {
 		   "idle memory; processes leave hosts that page",
 	.source = "Chen 2002 section 1",
 	.details =
-		"Jobs start in the order of submission, each at its home if that "
-		"has fewer than `slots` processes a core and idle memory, else "
-		"on the host that has both and the most slots left, then the "
-		"most memory. From a host with more than `faults` page faults "
-		"a second one process a pass moves: the largest that fits into "
-		"another host's idle memory. The paper leaves the threshold, "
-		"what faults are too many and the choice among hosts open. A "
-		"pass costs the hosts for each start, and the running ranks for "
-		"each host that pages.",
+		"Jobs start in the order of submission. A job starts at its "
+		"home host if that has fewer than `slots` processes per core "
+		"and idle memory, else on the host that has both and the most "
+		"slots left (then the most memory). From each host with more "
+		"than `faults` page faults a second one process per pass "
+		"moves: the largest that fits into the idle memory of another "
+		"host. The paper leaves open what the threshold is, how many "
+		"faults are too many, and which host is chosen. A pass costs "
+		"the hosts for each start, and the running ranks for each "
+		"host that pages.",
 	.params = g_params,
 	.flags = POLICY_HOSTS | POLICY_SHARES,
 	.variant = G_LOADSHARING,
@@ -291,15 +293,15 @@ const struct policy_ops policy_vreconf = {
 		   "processes when no other place is left",
 	.source = "Chen 2002 section 2",
 	.details =
-		"As g-loadsharing. Where a host pages and nothing of it fits "
-		"anywhere, and the idle memory of all hosts together is more "
-		"than the mean memory of a host, the one with the most slots "
-		"left (then the most memory) takes no more jobs; when it is "
-		"ready, the largest process of a host that still pages moves "
-		"there, and others as far as they fit. One host is got ready "
-		"at a time. It is let go when all on it have ended, or, before "
-		"it was used, when no host is blocked any more or `patience` is "
-		"over.",
+		"As g-loadsharing. If no process of a host that pages fits "
+		"anywhere, although all idle memory together is more than the "
+		"mean memory of a host, the host with the most slots left "
+		"(then the most memory) is held back: it takes no more jobs. "
+		"When it is ready, the largest process of a host that still "
+		"pages moves there, and others as far as they fit. One host "
+		"is made ready at a time. It is released when all processes "
+		"on it have ended or, if it was not used, when no host is "
+		"blocked any more or `patience` is over.",
 	.params = v_params,
 	.flags = POLICY_HOSTS | POLICY_SHARES,
 	.variant = V_RECONFIGURATION,

@@ -6,18 +6,18 @@
 
 REASON(relieve,
        "{faults} page faults a second on host {from:host}, and the {bytes} "
-       "bytes that it needs are idle there",
+       "bytes that the process needs are idle on the new host",
        faults, from, bytes);
 REASON(hold_back,
-       "{faults} page faults a second on host {from:host}, no idle memory "
-       "takes a process of it, and all of it together is {idle} bytes",
+       "{faults} page faults a second on host {from:host}, whose processes "
+       "fit on no other host, though all idle memory together is {idle} bytes",
        faults, from, idle);
 REASON(reserved_for,
-       "{faults} page faults a second on host {from:host}; this one is held "
-       "back for the largest process there, of {bytes} bytes",
+       "{faults} page faults a second on host {from:host}; the new host was "
+       "held back for the largest process there, of {bytes} bytes",
        faults, from, bytes);
-REASON(done, "what it was held back for has ended");
-REASON(resolved, "nobody needs it any more");
+REASON(done, "the processes for which it was held back have ended");
+REASON(resolved, "no process needs it any more");
 REASON(impatient, "it was not ready {waited:time} after it was held back",
        waited);
 /* A process and where it runs. */

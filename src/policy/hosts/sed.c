@@ -26,8 +26,8 @@ REASON(why_start,
        "expected delay",
        class, nodes);
 REASON(why_migrate,
-       "delay class {class} instead of {before} has room for all of it, and "
-       "nobody waits",
+       "delay class {class}, better than {before}, has room for the whole "
+       "job, and no job waits",
        class, before);
 REASON(why_wait,
        "no delay class has the {least} {least:node|nodes} it needs at least",
@@ -261,13 +261,14 @@ static void sed_destroy(struct policy *policy)
 	free(p);
 }
 
-#define SED_DETAILS                                                           \
-	"First come, first served; the head gets the delay class k with the " \
-	"least k / min(a_k, maxsize) that has minsize nodes, ties to the "    \
-	"faster class. When a job ends and nobody waits, jobs left alone on " \
-	"their hosts are upgraded, and whole jobs move to a faster class "    \
-	"with room. A pass costs O(hosts x classes) for each job started or " \
-	"running; the queue's length does not matter."
+#define SED_DETAILS                                                          \
+	"First come, first served. The head of the queue gets the delay "    \
+	"class k with the least k / min(a_k, maxsize) among those with "     \
+	"minsize nodes; ties go to the faster class. When a job has ended "  \
+	"and no job waits, jobs that are left alone on their hosts are "     \
+	"upgraded, and whole jobs move to a faster class with room. A pass " \
+	"costs O(hosts x classes) for each job started or running; the "     \
+	"queue's length does not matter."
 
 /* What SED1 and SED2 have in common. */
 #define SED_OPS                                                         \

@@ -132,7 +132,7 @@ static inline bool slices_keeps(const struct view *view, const struct job *job)
 
 static inline void slices_give_way(const struct view *view, struct plan *plan)
 {
-	REASON(wanted, "{from:host} is wanted back", from);
+	REASON(wanted, "the owner of {from:host} needs it", from);
 	const struct host *from;
 	const struct job *j;
 

@@ -25,7 +25,7 @@ struct world {
 	struct policy *policy;
 	struct plan plan;
 	struct job *job[NR]; /* NULL: done */
-	int left[NR];	     /* slots of demand */
+	int left[NR];	     /* slots of demand that are left */
 	int migrated;	     /* processes */
 };
 
@@ -48,7 +48,7 @@ static void init_world(struct world *w, const char *spec)
 	assert_int_equal(policy_create(spec, 1, &w->view, &w->policy, &err), 0);
 }
 
-/* Jobs are numbered from 1; left slots of demand. */
+/* The job arrives with so many slots of demand; jobs are numbered from 1. */
 static void arrive(struct world *w, int id, uint32_t size, int left)
 {
 	struct job *job = view_job_create(&w->view);
@@ -130,7 +130,10 @@ static bool runs(const struct world *w, int id)
 	return w->job[id - 1] && w->job[id - 1]->state == JOB_RUNNING;
 }
 
-/* One pass, and a slot in which what runs does so; "J1 J5" is what ran. */
+/*
+ * One pass, and then a slot in which the planned jobs run; returns them as "J1
+ * J5".
+ */
 static void slot(struct world *w, char *ran)
 {
 	pass(w);
@@ -260,7 +263,7 @@ static void a_conflict_migrates_who_is_later(void **state)
 	check_slot(&w, "J1 J3 ");
 	check_hosts(&w, 3, 4);
 	assert_int_equal(w.migrated, 0);
-	/* A job that is new takes what is left after that. */
+	/* A new job takes what the other ones leave. */
 	arrive(&w, 4, 2, 9);
 	check_slot(&w, "J2 J3 J4 ");
 	check_hosts(&w, 3, 4);
@@ -269,7 +272,7 @@ static void a_conflict_migrates_who_is_later(void **state)
 	assert_int_equal(w.migrated, 2);
 	teardown_world(&w);
 
-	/* LST_NM: it waits until its hosts are free. */
+	/* LST_NM: J2 waits until its hosts are free. */
 	init_world(&w, "lst:slice=1800,migrate=no");
 	arrive(&w, 1, 4, 2);
 	arrive(&w, 2, 2, 9);
@@ -326,7 +329,10 @@ static void aging_stops_at_maxprio(void **state)
 	teardown_world(&w);
 }
 
-/* J1 ends with rest of the slice left: does J2 of half the hosts start? */
+/*
+ * J1 ends with `rest` of the slice left: does J2, which needs half the hosts,
+ * start?
+ */
 static bool is_replaced(const char *spec, usec_t rest)
 {
 	struct world w;
@@ -345,7 +351,10 @@ static bool is_replaced(const char *spec, usec_t rest)
 	return starts;
 }
 
-/* A tenth of the slice must be left; 30 minutes if nothing else is said. */
+/*
+ * A tenth of the slice must be left; 30 minutes where a slice is as long as by
+ * default.
+ */
 static void alternate_selection_wants_a_tenth(void **state)
 {
 	static const char *const with[] = { "lst", "lst:migrate=no" };
@@ -364,7 +373,7 @@ static void alternate_selection_wants_a_tenth(void **state)
 	assert_false(is_replaced("matrix:alternate=no", SLOT / 2));
 }
 
-/* What is lent does not count: who was chosen so keeps its priority. */
+/* A job that runs on lent hosts keeps its priority as if it had waited. */
 static void alternate_selection_leaves_priorities(void **state)
 {
 	struct world w;
@@ -388,7 +397,7 @@ static void alternate_selection_leaves_priorities(void **state)
 
 /* First fit into a row, the lowest columns, and there they stay; a row that is
  * empty goes. */
-/* What a job that has ended leaves is filled; its row goes on. */
+/* The columns of a job that has ended are filled; its row stays. */
 static void the_columns_of_who_ends_are_free(void **state)
 {
 	struct world w;
@@ -425,8 +434,10 @@ static void rows_are_filled_first_fit(void **state)
 	teardown_world(&w);
 }
 
-/* The owner of J1's last host wants it back, with so much of the slice left; J2 of half
- * the hosts waits.  "J2" is who runs then. */
+/*
+ * The owner of J1's last host wants it back when `rest` of the slice is left;
+ * J2, which needs half the hosts, waits. Returns which job runs then, "J2".
+ */
 static const char *owner_comes(const char *spec, usec_t rest)
 {
 	struct world w;
@@ -439,7 +450,7 @@ static const char *owner_comes(const char *spec, usec_t rest)
 	w.view.now += SLOT - rest;
 	w.view.hosts[7].closed = CLOSED_OWNER;
 	pass(&w);
-	assert_true(runs(&w, 1) && !runs(&w, 2)); /* it may share */
+	assert_true(runs(&w, 1) && !runs(&w, 2)); /* the terms let it stay */
 	w.view.hosts[7].owner_active = true;
 	pass(&w);
 	ran = runs(&w, 1) ? "J1" : runs(&w, 2) ? "J2" : "";
@@ -448,7 +459,7 @@ static const char *owner_comes(const char *spec, usec_t rest)
 	return ran;
 }
 
-/* At once, not when the slice is over. */
+/* Owners get their hosts at once, not at the end of the slice. */
 static void owners_do_not_wait_for_a_slice(void **state)
 {
 	static const char *const with[] = { "lst", "lst:migrate=no", "matrix" };

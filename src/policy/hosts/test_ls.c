@@ -11,14 +11,20 @@
 
 #include "policy/test_play.h"
 
-/* Rigid jobs throughout: '!'.  Every ';' is an activation of the scheduler. */
+/*
+ * '!' marks rigid jobs, which all of these are. Every ';' is an activation of
+ * the scheduler.
+ */
 
 static void largest_first_and_scan(void **state)
 {
 	(void)state;
-	/* 4 does not fit beside 3, and does not block: 2 does. */
+	/* Job 4 does not fit beside job 3, but does not block: job 2 starts. */
 	play("ls", 8, "!1:8;!2:3 !3:5 !4:4;-1;", "1=8;1=8;2=3 3=5;");
-	/* Of equal priorities the earlier: 2 came with 4 and has gained 1. */
+	/*
+	 * Of equal priorities the earlier job goes first: 2 came with priority
+	 * 4 and has gained 1.
+	 */
 	play("ls", 8, "!1:8;!2:4;!3:5;-1;", "1=8;1=8;1=8;2=4;");
 }
 
@@ -27,16 +33,22 @@ static void waiting_jobs_gain_one_an_activation(void **state)
 	(void)state;
 	/* Job 2 of size 4 has gained 2 when job 3 of size 5 comes. */
 	play("ls", 8, "!1:8;!2:4;;!3:5;-1;", "1=8;1=8;1=8;1=8;2=4;");
-	/* They gain alike from then on: job 3 of size 7 stays ahead. */
+	/* From then on both gain alike: job 3 of size 7 stays ahead. */
 	play("ls", 8, "!1:8;!2:4;;!3:7;;;-1;", "1=8;1=8;1=8;1=8;1=8;1=8;3=7;");
 }
 
 static void at_maxprio_served_in_order_and_blocking(void **state)
 {
 	(void)state;
-	/* Both are at maxprio: first come, first served, and 3 blocks 4. */
+	/*
+	 * Jobs 2 and 3 are both at maxprio: first come, first served, and 3
+	 * blocks 4.
+	 */
 	play("ls:maxprio=4", 8, "!1:8;!2:4 !3:5;!4:1;-1;", "1=8;1=8;1=8;2=4;");
-	/* The same below maxprio: the largest, and the rest is filled. */
+	/*
+	 * The same jobs below maxprio: the largest starts, and another one
+	 * fills the rest.
+	 */
 	play("ls:maxprio=100", 8, "!1:8;!2:4 !3:5;!4:1;-1;",
 	     "1=8;1=8;1=8;3=5 4=1;");
 	/* A job at maxprio blocks newcomers that would fit. */
@@ -59,9 +71,12 @@ static void smallest_first(void **state)
 static void on_what_is_idle(void **state)
 {
 	(void)state;
-	/* min(maxsize, idle); the queue is first come, first served. */
+	/*
+	 * A job gets min(maxsize, idle processors); the queue is first come,
+	 * first served.
+	 */
 	play("fifo-v", 8, "1:6 2:5 3:1;-1;", "1=6 2=2;2=2 3=1;");
-	/* A rigid job waits for all of it, and blocks. */
+	/* A rigid job waits for all its processors, and blocks. */
 	play("fifo-v", 8, "1:6 !2:5 3:1;-1;", "1=6;2=5 3=1;");
 }
 

@@ -127,7 +127,10 @@ static void ties_go_to_the_faster_class(void **state)
 	assert_int_equal(sed_map(&sed, 20, 30, &size), 2);
 	assert_int_equal(size, 20);
 	assert_int_equal(sed_map(&sed, 21, 30, &size), 3);
-	/* 10 fast ones 4 times and 10 slow ones; the busy ten take nobody. */
+	/*
+	 * The 10 fast hosts count 4 times, the 10 slow ones once; the ten busy
+	 * ones take nothing.
+	 */
 	assert_int_equal(sed_map(&sed, 50, 50, &size), 4);
 	assert_int_equal(sed_map(&sed, 51, 90, &size), 0);
 	sed_clear(&sed);
@@ -222,7 +225,10 @@ static void fractions_at_the_edge(void **state)
 	sed_availability(&sed, avail);
 	assert_int_equal(avail[1], 1);
 	assert_int_equal(avail[2], 3);
-	/* Class 2 goes no further than 1.5: the fast host takes no second. */
+	/*
+	 * Class 2 reaches no further than 1.5: the fast host takes no second
+	 * process.
+	 */
 	sed_start(&sed, 1, 2, 3);
 	sed_availability(&sed, avail);
 	assert_int_equal(avail[2], 0);
@@ -234,7 +240,10 @@ static void fractions_at_the_edge(void **state)
 	sed_clear(&sed);
 }
 
-/* System 2: 20 fast and 10 slow run a job each; the fast one ends. */
+/*
+ * System 2: one job runs on the 20 fast hosts, one on the 10 slow ones; the
+ * fast one ends.
+ */
 static void whole_jobs_migrate_to_a_faster_class(void **state)
 {
 	double alpha[30];
@@ -257,7 +266,7 @@ static void whole_jobs_migrate_to_a_faster_class(void **state)
 	assert_float_equal(sed_rate(&sed, 0), 1, 1e-12);
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(sed.jobs[0].hosts[i], i);
-	/* Never in part: 19 of 20 are not enough. */
+	/* A job never moves in part: 19 of 20 hosts are not enough. */
 	sed_clear(&sed);
 	sed_init(&sed, SED1, alpha, n);
 	sed_start(&sed, 1, 4, 30);
@@ -265,7 +274,7 @@ static void whole_jobs_migrate_to_a_faster_class(void **state)
 	sed_clear(&sed);
 }
 
-/* A job that moves keeps the hosts that are as good as others: one of two. */
+/* A job that moves keeps hosts that are as good as others: here one of two. */
 static void hosts_that_are_as_good_are_kept(void **state)
 {
 	const double alpha[] = { 1, 1, 1, 2 };
@@ -308,7 +317,7 @@ static void enumerate_as(const int *counts, enum sed_kind kind,
 	assert_int_equal(mapstates_enumerate(&conf, 10000, ms, NULL), 0);
 }
 
-/* Every state and every edge: "FROM>TO" and a letter for what it is. */
+/* Every state and every edge, as "FROM>TO" and a letter for its kind. */
 static void check_diagram(const int *counts, enum sed_kind kind,
 			  enum variant variant, const char *const *want)
 {

@@ -16,32 +16,35 @@
 #define DOUBT	     20
 
 REASON(owner_wants,
-       "{from:host} is its owner's now, and the delay is least on {to:host}",
+       "the owner of {from:host} needs it, and the delay is least on {to:host}",
        from, to);
 REASON(owner_freezes,
-       "{from:host} is its owner's now, whose terms have guests stand still "
-       "till {until:time}",
+       "the owner of {from:host} needs it, and the terms let guests stand "
+       "still there until {until:time}",
        from, until);
 REASON(nowhere_to_go,
-       "{from:host} is its owner's now, and no other host takes guests", from);
+       "the owner of {from:host} needs it, and no other host takes guests",
+       from);
 REASON(cannot_go,
-       "{from:host} is its owner's now, and rank {rank} holds what cannot move",
+       "the owner of {from:host} needs it, and rank {rank} uses something "
+       "that cannot move",
        from, rank);
 REASON(stood_too_long,
        "rank {rank} has stood still on {from:host} for as long as its owner "
-       "allows ({most:time}), and no host takes it",
+       "allows ({most:time}), and no other host takes it",
        rank, from, most);
 REASON(drained_by,
-       "{from:host} is being drained, till {until:time}, and the delay is least "
-       "on {to:host}",
+       "{from:host} is being drained, and has to be empty by {until:time}; "
+       "the delay is least on {to:host}",
        from, to, until);
-REASON(drained_till_then, "till then {from:host} is to be empty", from);
+REASON(drained_till_then, "{from:host} has to be empty by then", from);
 REASON(drained_late,
-       "{from:host} was to be empty by {until:time}, and no other host takes "
+       "{from:host} had to be empty by {until:time}, and no other host takes "
        "rank {rank}",
        from, rank, until);
-REASON(host_is_free, "{from:host} is not its owner's any more", from);
-REASON(till_then, "till then ranks may stand still on {from:host}", from);
+REASON(host_is_free, "the owner of {from:host} does not need it any more",
+       from);
+REASON(till_then, "ranks may stand still on {from:host} until then", from);
 
 /* Does the plan do something with that rank already? */
 static bool is_planned(const struct plan *plan, const struct job *job,

@@ -62,7 +62,7 @@ static void put_in(struct plain *p, struct alikes *a, uint32_t i, usec_t slot)
 	alike_add(alikes_insert(a, &p->job[i], slot), slot);
 }
 
-/* Of a kind, the k-th job has the k-th slot: that is the one that goes. */
+/* Within a kind the k-th job has the k-th slot, so that slot is taken out. */
 static usec_t take_out(struct plain *p, struct alikes *a, uint32_t at)
 {
 	uint32_t i = p->queue[at];
@@ -146,10 +146,10 @@ static void rows_keep_order_and_slots(void **state)
 		}
 		alikes_clear(&a);
 	}
-	assert_true(longest >= 3); /* there were rows */
+	assert_true(longest >= 3); /* there was a row of three jobs at least */
 }
 
-/* What a row is for: who comes later may not have an earlier slot. */
+/* What rows are for: a later job may not have an earlier slot. */
 static void a_row_is_joined_only_in_order(void **state)
 {
 	struct alikes a = { .each = true };
@@ -177,7 +177,9 @@ static void a_row_is_joined_only_in_order(void **state)
 	alikes_clear(&a);
 }
 
-/* Several equal slots that move are as many that move one by one. */
+/*
+ * Moving several equal slots at once gives the same as moving them one by one.
+ */
 static void equal_slots_move_together(void **state)
 {
 	struct random_stream r;

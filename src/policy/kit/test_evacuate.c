@@ -1,4 +1,6 @@
-/* test_evacuate.c - who leaves first, against every choice there is */
+/*
+ * test_evacuate.c - which jobs leave first, compared with every possible choice
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +28,10 @@ static void is_order(size_t n, double left, const char *wanted)
 	assert_string_equal(got, wanted);
 }
 
-/* Job id i; "A": saved, "a": it is not. */
+/*
+ * Set the job with id i. In orders below, "A" is a job that is saved, "a" one
+ * that is not.
+ */
 static void set(size_t i, double work, double seconds)
 {
 	jobs[i].id = (int64_t)i;
@@ -40,12 +45,12 @@ static void the_most_valuable_first(void **state)
 	set(1, 300, 10);
 	set(2, 200, 10);
 	is_order(3, 25, "BCa");
-	is_order(3, 5, "bca"); /* no time for any: who might be lucky */
+	is_order(3, 5, "bca"); /* no time for any: some may be lucky */
 	is_order(3, 100, "BCA");
 	is_order(0, 100, "");
 }
 
-/* Many small ones save more than one that takes all of the time; or less. */
+/* Many small jobs save more than one that takes all of the time, or less. */
 static void work_for_its_time(void **state)
 {
 	(void)state;
@@ -87,7 +92,10 @@ static double best_of_all(size_t n, double left)
 	return best;
 }
 
-/* On random hosts: in time, half of the best at least, and whoever is saved first. */
+/*
+ * On random hosts: the saved jobs fit the time, save at least half of what the
+ * best choice saves, and come first.
+ */
 static void half_of_the_best_at_least(void **state)
 {
 	struct random_stream r;

@@ -35,7 +35,7 @@ static int naive_fit(int after, int64_t limit)
 	return best;
 }
 
-/* The same of those that fit a hole: beside what is spare, or in time. */
+/* The same for jobs that fit a gap: beside the spare processors, or in time. */
 static int naive_hole(int after, int64_t free, int64_t spare, usec_t within)
 {
 	int best = -1;
@@ -110,7 +110,7 @@ static void like_an_array(void **state)
 		if (in[i] && random_below(&r, 4)) {
 			fitset_remove(&set, &jobs[i]);
 			in[i] = false;
-		} else { /* at times again, at another key */
+		} else { /* sometimes put in again, with another key */
 			keys[i] = (int64_t)random_below(&r, 10);
 			fitset_insert(&set, &jobs[i], keys[i]);
 			in[i] = true;

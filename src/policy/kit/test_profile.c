@@ -1,4 +1,7 @@
-/* test_profile.c - profiles, ends and kinds against the plain way */
+/*
+ * test_profile.c - profiles, ends and kinds, compared with plain
+ * implementations
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@
 
 #define SPAN 400
 
-/* One value for each instant; beyond the span all is as at its end. */
+/* One value for each instant; beyond SPAN all values are as at its end. */
 static int64_t plain[SPAN + 1];
 
 static usec_t plain_earliest(usec_t from, usec_t length, int64_t n)
@@ -37,13 +40,13 @@ static usec_t plain_until(usec_t from, int64_t n)
 	return USEC_MAX;
 }
 
-/* The longest run that has a part in [from, to); the plain values begin at now. */
+/* The longest run that overlaps [from, to); the plain values begin at now. */
 static struct profile_longest plain_longest(usec_t now, usec_t from, usec_t to,
 					    int64_t n)
 {
 	struct profile_longest l = { 0 };
 	usec_t start = now,
-	       before = 0; /* longest of the runs that have ended */
+	       before = 0; /* the longest of the runs that have ended */
 
 	for (usec_t t = now; t <= SPAN; t++) {
 		usec_t length = t == SPAN ? USEC_MAX : t + 1 - start;
@@ -100,7 +103,10 @@ static void check(const struct profile *p, struct random_stream *r, usec_t now)
 	assert_true(profile_until(p, from, n) == plain_until(from, n));
 	check_longest(p, now, from, to, n, &spot);
 	assert_true(profile_since(p, to, n, &near) == plain_since(now, to, n));
-	/* A spot of this or another time, before a change or after it. */
+	/*
+	 * The spot may be of this or another time, from before a change or
+	 * after it.
+	 */
 	if (!profile_run(p, from, to, n, length, &spot, &start, &end)) {
 		assert_true(max < n || from >= to);
 		return;
@@ -179,7 +185,10 @@ static void ends_add_up(void **state)
 
 			for (int i = 0; i < 40; i++)
 				sum += in[i].n && in[i].at <= t ? in[i].n : 0;
-			/* Only instants at which some end count. */
+			/*
+			 * Only instants at which a slot gives processors back
+			 * count.
+			 */
 			for (int i = 0; sum >= need && i < 40; i++)
 				if (in[i].n && in[i].at == t)
 					reach = t;
@@ -232,7 +241,10 @@ static struct alike *put(struct alikes *a, const struct job *job, usec_t at)
 	return k;
 }
 
-/* Equal jobs that stand behind each other, and slots in the same order. */
+/*
+ * A row has equal jobs that stand right behind each other, with slots in the
+ * same order.
+ */
 static void rows_are_of_the_queue(void **state)
 {
 	struct job jobs[] = {
@@ -250,10 +262,10 @@ static void rows_are_of_the_queue(void **state)
 	k = put(&a, &jobs[0], 10);
 	assert_ptr_equal(put(&a, &jobs[1], 20), k);
 	assert_ptr_equal(put(&a, &jobs[2], 20), k);
-	end = put(&a, &jobs[3], 15); /* before the last one */
+	end = put(&a, &jobs[3], 15); /* earlier than the one before */
 	assert_ptr_not_equal(end, k);
 	assert_ptr_equal(k->behind, end);
-	/* Another kind comes in between, and the row is two. */
+	/* A job of another kind comes in between, which cuts the row in two. */
 	end = alikes_cut(&a, &jobs[4]);
 	assert_ptr_equal(end->head, &jobs[2]);
 	assert_ptr_equal(k->tail, &jobs[1]);
@@ -264,7 +276,7 @@ static void rows_are_of_the_queue(void **state)
 	assert_ptr_equal(k->behind->head, &jobs[4]);
 	assert_ptr_equal(k->behind->behind, end);
 	assert_int_equal(alikes_place(&a, k, &jobs[5]), 2);
-	/* A row whose jobs have left is none. */
+	/* A row whose jobs have all left is removed. */
 	alikes_remove(&a, &jobs[4]);
 	assert_ptr_equal(k->behind, end);
 	assert_ptr_equal(end->before, k);

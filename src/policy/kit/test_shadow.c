@@ -10,8 +10,10 @@
 
 #define S USEC_PER_SEC
 
-/* Eight processors, six of which are given back at 100; the head asks for four
- * of them for 50 seconds. */
+/*
+ * Eight processors, six of which come free at 100; the head asks for four
+ * processors for 50 seconds.
+ */
 static void expect(const struct reservation *r, uint32_t nr, usec_t at,
 		   int64_t spare)
 {
@@ -37,24 +39,36 @@ static void beside_reservations(void **state)
 
 	(void)state;
 	expect(NULL, 0, 100, 4);
-	/* In the way from the start, and before the end. */
+	/*
+	 * A reservation that is in the way from the start; one that begins
+	 * before the head ends.
+	 */
 	r[0] = (struct reservation){ 1, 90 * S, 200 * S, 6, false };
 	expect(r, 1, 200, 4);
 	r[0] = (struct reservation){ 1, 120 * S, 200 * S, 6, false };
 	expect(r, 1, 200, 4);
-	/* Beside it there is room, or after its end nothing is lost. */
+	/*
+	 * Beside this reservation there is room; after the end of the next one
+	 * nothing is lost.
+	 */
 	r[0] = (struct reservation){ 1, 120 * S, 200 * S, 3, false };
 	expect(r, 1, 100, 1);
 	r[0] = (struct reservation){ 1, 10 * S, 20 * S, 2, false };
 	expect(r, 1, 100, 4);
 	r[0] = (struct reservation){ 1, 150 * S, 200 * S, 8, false };
 	expect(r, 1, 100, 4);
-	/* One that is held gives its processors back, before the next. */
+	/*
+	 * A reservation that is held now gives its processors back before the
+	 * next one begins.
+	 */
 	r[0] = (struct reservation){ 1, 0, 60 * S, 2, true };
 	expect(r, 1, 60, 0);
 	r[1] = (struct reservation){ 2, 80 * S, 130 * S, 7, false };
 	expect(r, 2, 130, 6);
-	/* One that never ends, and leaves too few till then. */
+	/*
+	 * A reservation that never ends, and leaves too few processors until it
+	 * begins.
+	 */
 	r[0] = (struct reservation){ 1, 90 * S, USEC_MAX, 6, false };
 	expect(r, 1, USEC_MAX / S, 4);
 }

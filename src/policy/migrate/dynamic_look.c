@@ -11,16 +11,17 @@
 #include "core/xalloc.h"
 
 REASON(same_class,
-       "rank {rank} was promised delay class {class} and has not got it for "
-       "{looks} looks",
+       "rank {rank} was promised delay class {class}, which it did not have "
+       "at {looks} looks",
        rank, class, looks);
 REASON(away_from_users,
-       "{users} {users:user is|users are} where rank {rank} runs", users, rank);
+       "{users} {users:user is|users are} at the host of rank {rank}", users,
+       rank);
 REASON(faster,
-       "no host is in its delay class; that one delays it {after:thousandths} "
-       "instead of {before:thousandths} times",
+       "no host is in its delay class; the new one delays it by the factor "
+       "{after:thousandths} instead of {before:thousandths}",
        before, after);
-REASON(next_look, "the next look at all processes is then");
+REASON(next_look, "all processes are looked at again then");
 
 /* ---- what is remembered of a job ---- */
 

@@ -310,18 +310,18 @@ static int dynamic_load(struct policy *policy, const struct view *view,
 	return 0;
 }
 
-#define DYNAMIC_DETAILS                                                       \
-	"SED2 (see sed2) for hosts with interactive users, whose load and "   \
-	"memory it holds back. Every so often each process is looked at: it " \
-	"is a candidate if it is delayed beyond the class it was promised, "  \
-	"its host is short of memory or has more users than may be; after "   \
-	"c1 such looks (c2 with users there) it moves to a host of its "      \
-	"class, or away from users to the least delayed host without any, "   \
-	"or to one that is faster by more than its own host's factor. Long "  \
-	"jobs together have no more than a share of the nodes. A core is "    \
-	"no node of its own: a host has one speed, whatever its cores. A "    \
-	"pass costs the hosts and the ranks that run, a start or a move the " \
-	"hosts."
+#define DYNAMIC_DETAILS                                                      \
+	"SED2 (see sed2) for hosts with interactive users, for whom it "     \
+	"holds back load and memory. All processes are looked at at "        \
+	"regular times. A process is a candidate if it is delayed beyond "   \
+	"the class that it was promised, or if its host is short of memory " \
+	"or has too many users. After c1 such looks (c2 if there are "       \
+	"users) it moves: to a host of its class, or away from users to "    \
+	"the least delayed host without any, or to a host that is faster "   \
+	"by more than the factor of its own host. Long jobs together have "  \
+	"at most a share of the nodes. A core is not a node by itself: a "   \
+	"host has one speed, whatever its cores. A pass costs the hosts "    \
+	"and the running ranks, a start or a move the hosts."
 
 #define DYNAMIC_OPS                                                          \
 	.flags = POLICY_HOSTS | POLICY_FOLDS | POLICY_SHARES | POLICY_LIVE | \
@@ -336,8 +336,8 @@ const struct policy_ops policy_dynamic_sed = {
 	.summary = "live: SED2 among users, processes move when their promise "
 		   "is broken",
 	.source = "Schnor 1997 chapter 5",
-	.details = DYNAMIC_DETAILS " Today's numbers; dynamic-sed-1997 has "
-				   "those of the paper.",
+	.details = DYNAMIC_DETAILS " Its defaults suit today's hosts; "
+				   "dynamic-sed-1997 has those of the paper.",
 	.params = params,
 	DYNAMIC_OPS,
 };

@@ -85,7 +85,7 @@ REASON(no_memory, "host {from:host} has {percent} percent of its memory in use",
        from, percent);
 REASON(no_network, "host {from:host} has {percent} percent of its link in use",
        from, percent);
-REASON(next_look, "the hosts' next look is due then");
+REASON(next_look, "all hosts are looked at again then");
 
 static int dynamite_create(const struct policy_setup *setup,
 			   struct policy **ret, struct error *err)
@@ -473,15 +473,16 @@ const struct policy_ops policy_dynamite = {
 		   "constraints",
 	.source = "Overeinder 2000 section 7.5.1",
 	.details =
-		"Jobs start as under spread. Every so often one rank of each "
-		"host whose processes a core (over its speed) or memory are "
-		"above a limit, the most overloaded first, goes to the host "
-		"with the least CPU that hurts no constraint: room, memory "
-		"below the limit, less CPU by the gain, and what ranks send "
-		"over its link below a part of what that carries. A host whose "
-		"link is overloaded gives the rank that frees most of it. A "
-		"look costs the hosts, the ranks that run and the pairs of them "
-		"that talk.",
+		"Jobs start as under spread. At regular looks one rank leaves "
+		"each host whose processes per core (over its speed) or "
+		"memory are above a limit, the most overloaded host first. It "
+		"goes to the host with the least CPU that violates no "
+		"constraint: it has room, its memory stays below the limit, "
+		"its CPU is less by the gain, and what ranks send over its "
+		"link stays below a part of the link's rate. From a host "
+		"whose link is overloaded the rank leaves that frees most of "
+		"it. A look costs the hosts, the running ranks and the pairs "
+		"of them that talk.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SHARES | POLICY_LIVE | POLICY_OWNERS,
 	.create = dynamite_create,

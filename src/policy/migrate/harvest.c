@@ -60,7 +60,7 @@ REASON(too_few,
        ranks, hosts);
 REASON(behind, "job {job} is before it in the queue and has to start first",
        job);
-REASON(quiet_then, "host {host:host} has been quiet for long enough then",
+REASON(quiet_then, "host {host:host} will have been quiet for long enough",
        host);
 
 static void note_load(struct harvest *v, const struct host *h, usec_t now)
@@ -280,15 +280,16 @@ const struct policy_ops policy_harvest = {
 	.name = "harvest",
 	.summary = "live: jobs on hosts that are left alone, a rank a host",
 	.source = "Arpaci 1995 section 4.2",
-	.details =
-		"First come, first served, each rank alone on a host that has "
-		"been quiet for as long as the definition says (cpu, condor, "
-		"aggressive) or the recruitment threshold, the fastest first. "
-		"From a host that is used again the rank goes to an available "
-		"one; where there is none it stands still, and its whole job "
-		"with it, until there is one or the host is quiet again. The "
-		"social contract is kept by the hosts' terms. A pass costs the "
-		"hosts, and where one is wanted back the ranks that run.",
+	.details = "First come, first served. Each rank runs alone on a host "
+		   "that has been quiet for as long as the definition of "
+		   "idleness says (cpu, condor, aggressive) or for the "
+		   "recruitment threshold, on the fastest ones first. From a "
+		   "host that is used again the rank goes to an available one; "
+		   "if there is none, it stands still, and its whole job with "
+		   "it, until there is one or the host is quiet again. The "
+		   "social contract is kept by the hosts' terms. A pass costs "
+		   "the hosts and, if an owner needs a host back, the running "
+		   "ranks.",
 	.params = params,
 	/* With users; and as all that name hosts it leaves it to the driver to
 	 * keep booked ones away from it (plan_start_on()). */

@@ -10,17 +10,19 @@
 #define DOUBT_UNSEEN 20
 
 REASON(owner_back,
-       "the owner of {from:host} needs it; its {ranks} {ranks:rank leaves|ranks "
-       "leave}",
+       "the owner of {from:host} needs it, so {ranks} {ranks:rank "
+       "leaves|ranks leave}",
        ranks, from);
 REASON(drained, "host {from:host} is being drained", from);
 REASON(no_place,
        "the owner of {host:host} needs it, and no other host has room", host);
 REASON(cannot_go,
-       "the owner of {host:host} needs it, and rank {rank} holds what cannot "
-       "move",
+       "the owner of {host:host} needs it, and rank {rank} uses something "
+       "that cannot move",
        host, rank);
-REASON(stands_still, "the owner of {host:host} is there, until {until:time}",
+REASON(stands_still,
+       "the owner of {host:host} needs it, and the terms let ranks stand "
+       "still there until {until:time}",
        host, until);
 REASON(owner_gone, "host {host:host} may be used again", host);
 REASON(stood_long,
@@ -29,7 +31,7 @@ REASON(stood_long,
        rank, host);
 REASON(vacated, "the owner of {host:host} needs it; the job begins anew", host);
 REASON(drained_late,
-       "host {host:host} was to be empty by now, and no other one has room "
+       "host {host:host} had to be empty by now, and no other one has room "
        "for rank {rank}",
        host, rank);
 REASON(failed_there,
@@ -39,8 +41,8 @@ REASON(failed_there,
 REASON(look_again, "job {job} is looked at again then", job);
 
 REASON(work_saved,
-       "host {from:host} goes at {by:time}, and {work} processor seconds of work "
-       "would be lost there",
+       "host {from:host} has to be empty by {by:time}, and {work} processor "
+       "seconds of work would be lost there",
        from, by, work);
 
 struct leaving {

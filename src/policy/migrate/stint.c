@@ -84,9 +84,10 @@ static const struct param params[] = {
 
 REASON(gains,
        "its slowest rank takes {before:thousandths} times as long as on the "
-       "best idle host, {after:thousandths} times with {ranks} moved",
+       "best idle host, and {after:thousandths} times with {ranks} moved",
        before, after, ranks);
-REASON(not_yet, "by then it has paid for job {job} to move", job);
+REASON(not_yet,
+       "if the difference lasts until then, moves of job {job} pay off", job);
 
 static int stint_create(const struct policy_setup *setup, struct policy **ret,
 			struct error *err)
@@ -336,17 +337,17 @@ const struct policy_ops policy_stint = {
 		   "on faster",
 	.source = "Stint; Schnor 1997 section 1.3.2 (strong synchronization)",
 	.details =
-		"Jobs start as under spread. Ranks leave hosts that are to be "
-		"given back or are drained, for where they are least delayed, "
-		"or stand still where there is no place. Apart from that the "
-		"most delayed ranks of a job, by their hosts or by waiting for "
-		"ranks on others, as many as help together, move "
-		"when its greatest delay falls by the factor 1 + gain, nobody "
-		"else is slowed, and what is saved in the time that the job has "
-		"left pays for the moves, whose cost is learnt; and not before "
-		"the difference has lasted for as long as it takes to earn "
-		"that. A pass costs the hosts and the ranks that run, and where "
-		"something can be gained a sort of the hosts.",
+		"Jobs start as under spread. Ranks leave hosts that owners "
+		"need or that are drained for the hosts that delay them "
+		"least, or stand still if there is no place. Apart from that, "
+		"a job's most delayed ranks move, as many as help together, "
+		"when this lowers its greatest delay by the factor 1 + gain, "
+		"slows down no other job, and saves more in the time that the "
+		"job has left than the moves cost; but only once that has "
+		"been so for as long as it takes to earn this cost. Delays "
+		"come from hosts and from waiting for ranks on other hosts; "
+		"costs are learnt. A pass costs the hosts and the running "
+		"ranks and, if something can be gained, a sort of the hosts.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SHARES | POLICY_LIVE | POLICY_OWNERS,
 	.create = stint_create,

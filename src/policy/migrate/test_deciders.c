@@ -37,8 +37,8 @@ struct play {
 	struct policy *policy;
 	struct job *job[JOBS];
 	uint64_t memory[HOSTS];	   /* without guests */
-	uint32_t was[JOBS][RANKS]; /* host from which it moved last, + 1 */
-	unsigned moves, since[JOBS][RANKS]; /* ... as the how manieth move */
+	uint32_t was[JOBS][RANKS]; /* the host that it left last, + 1 */
+	unsigned moves, since[JOBS][RANKS]; /* ... number of that move */
 	uint32_t seen[PASSES + 1][JOBS][RANKS];
 	unsigned nr_seen;
 };
@@ -71,7 +71,7 @@ static struct host random_host(struct random_stream *r, uint64_t *ret_memory)
 	return h;
 }
 
-/* Neighbours talk, some a lot. */
+/* Neighbours talk, some of them much. */
 static void make_talk(struct play *p, struct job *j)
 {
 	struct random_stream own;
@@ -161,14 +161,16 @@ static int index_of(const struct play *p, const struct job *job)
 	return -1;
 }
 
-/* Dynamic-SED then takes a host without the memory, too (Schnor 1997, 5.7). */
+/*
+ * Dynamic-SED then also takes a host without enough memory (Schnor 1997, 5.7).
+ */
 static bool away_from_users(const struct play *p, uint32_t from)
 {
 	return !strncmp(p->spec, "dynamic-sed", 11) &&
 	       p->view.hosts[from].users;
 }
 
-/* Ranks and memory that its hosts will have, one entry after the other. */
+/* The ranks and the memory that hosts have after each entry of the plan. */
 static void check_limits(const struct play *p)
 {
 	uint32_t ranks[HOSTS];
@@ -236,7 +238,7 @@ static void move(struct play *p, const struct plan_entry *e, uint32_t k)
 			       .host = e->hosts[k],
 			       .cost = SEC / 10 };
 
-	/* Nobody else has moved since. */
+	/* No other rank has moved since. */
 	if (p->was[j][rank] == e->hosts[k] + 1 && p->since[j][rank] == p->moves)
 		fails(p, "ping-pong", e);
 	p->was[j][rank] = from + 1;
@@ -267,7 +269,7 @@ static void carry_out(struct play *p, const struct plan_entry *e)
 	}
 }
 
-/* Guests take memory, and give it back. */
+/* Measure the memory of hosts: guests take some, and give it back. */
 static void measure(struct play *p)
 {
 	for (uint32_t h = 0; h < HOSTS; h++) {
@@ -296,7 +298,7 @@ static void note_places(const struct play *p, uint32_t ret[JOBS][RANKS])
 		       p->job[j]->n * sizeof(*p->job[j]->hosts));
 }
 
-/* Places of all ranks that there were before, and have been left since: a circle. */
+/* Places of all ranks that occurred before and were left since: a circle. */
 static void check_circle(struct play *p)
 {
 	uint32_t now[JOBS][RANKS];
@@ -324,7 +326,7 @@ static void play_pass(struct play *p)
 	check_circle(p);
 }
 
-/* How many moves there were. */
+/* Play one random state; returns how many moves there were. */
 static unsigned play_state(const char *spec, uint64_t seed)
 {
 	unsigned moves, half = 0;
@@ -354,13 +356,16 @@ static void every_decider_on_random_states(void **state)
 
 		for (uint64_t seed = 1; seed <= STATES; seed++)
 			moves += play_state(deciders[d], seed);
-		/* Or nothing would have been tried. */
+		/* Otherwise nothing would have been tested. */
 		if (moves < STATES / 5)
 			fail_msg("%s: only %u moves", deciders[d], moves);
 	}
 }
 
-/* A rank leaves a full host, and another wants to come at once (found among 4000 states). */
+/*
+ * A rank leaves a full host, and another one wants to come at once (found among
+ * 4000 states).
+ */
 static void a_slot_is_held_until_its_rank_has_moved(void **state)
 {
 	(void)state;
@@ -427,14 +432,14 @@ static void long_jobs_leave_some_for_others(void **state)
 	a = submit(&p, 1, 1, 10, true);
 	start_some(&p);
 	assert_int_equal(a->n, 7);
-	c = submit(&p, 2, 1, 10, false); /* a short one may have what is left */
+	c = submit(&p, 2, 1, 10, false); /* a short job may have what is left */
 	start_some(&p);
 	assert_int_equal(c->n, 3);
 	b = submit(&p, 3, 1, 10, true);
 	start_some(&p);
 	assert_int_equal(b->n, 0);
 	play_end(&p);
-	/* Alone it has what it must have. */
+	/* While it is alone, a long job gets what it needs at least. */
 	idle_machine(&p, "dynamic-sed:long=10h", 10);
 	a = submit(&p, 1, 9, 9, true);
 	start_some(&p);

@@ -1,4 +1,7 @@
-/* test_harvest.c - the policies beside which leaving is measured, and harvested hosts */
+/*
+ * test_harvest.c - the policies with which ways of leaving are compared, and
+ * harvested hosts
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +32,7 @@ static void decides(struct policy *p, usec_t now, const char *wanted)
 	pass_check_plan(wanted);
 }
 
-/* What others do when an owner comes, beside which ours is measured. */
+/* What other systems do when an owner comes, for comparison with ours. */
 static void baselines(void **state)
 {
 	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });
@@ -88,7 +91,7 @@ static void harvest_wakes_for_the_next_host(void **state)
 	decides(p, 70 * SEC, "wake 80;");
 	decides(p, 80 * SEC, "start job 1 with 2 on 0,1;");
 	policy_destroy(p);
-	/* As much as that is not little. */
+	/* A load of just `most` is not little. */
 	host[1].load = 0.2;
 	view.now = 90 * SEC;
 	p = harvest("harvest");
@@ -108,7 +111,10 @@ static void cpu_alone_minds_no_keyboard(void **state)
 	policy_destroy(p);
 }
 
-/* The guest of one that is used stands still until another one is quiet. */
+/*
+ * The guest of a host that is used again stands still until another host is
+ * quiet.
+ */
 static void harvest_looks_for_who_stands_still(void **state)
 {
 	struct policy *p;

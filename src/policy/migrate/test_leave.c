@@ -1,6 +1,6 @@
 /*
- * test_leave.c - who leaves a host that is wanted back, for where and until when;
- * the hosts they may go to, and moves under way
+ * test_leave.c - which ranks leave a host that is wanted back, for which host,
+ * and by when; targets of ranks, and moves under way
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static void stands_where_there_is_no_place(void **state)
 	j->requeue = true;
 	pass_wanted_back(0, 0);
 	leave(LEAVE_MOVES, "");
-	leave(BOTH, "freeze job 1 rank 0;"); /* for as long as it takes */
+	leave(BOTH, "freeze job 1 rank 0;"); /* for any length of time */
 	host[0].freeze_most = 60 * SEC;
 	leave(BOTH, "freeze job 1 rank 0;wake 110;");
 	pass_stands_still(j, 0);
@@ -73,7 +73,7 @@ static void stands_where_there_is_no_place(void **state)
 	leave(BOTH, "");
 }
 
-/* ... also where there is room, but it is tried anew at the next return. */
+/* ... also where there is room; but it is tried again at the next return. */
 static void who_cannot_move_stands_still(void **state)
 {
 	struct event refused = { EVENT_MIGRATE, .at = 50 * SEC, .refused = 1 };
@@ -123,7 +123,10 @@ static void moves(const struct job *j, uint32_t to, usec_t cost)
 	flights_event(&flights, &view, &e);
 }
 
-/* What a rank takes is not known to twenty times before one was seen to leave. */
+/*
+ * Before a first move from there was seen, the time for a rank is known only to
+ * a factor of twenty.
+ */
 static void most_work_first_where_time_is_short(void **state)
 {
 	struct job *a = pass_runs(1, 1, (uint32_t[]){ 0 });
@@ -155,7 +158,10 @@ static void most_work_first_where_time_is_short(void **state)
 		    "migrate job 1 rank 0 to 4 within 57 s;");
 }
 
-/* What is lost already is not to be saved: of 100 processor seconds job 1 has 20. */
+/*
+ * Work that is lost already cannot be saved: of 100 processor seconds job 1 has
+ * 20 left.
+ */
 static void who_began_anew_has_less_to_lose(void **state)
 {
 	static const uint32_t on[] = { 0, 1 };
@@ -175,7 +181,10 @@ static void who_began_anew_has_less_to_lose(void **state)
 	leave(BOTH, "migrate job 2 rank 0 to 2 within 20 s;");
 }
 
-/* On each host there is time for one in doubt, and job 1 is that one on both. */
+/*
+ * On each of both hosts there is time for one job only, and that is job 1 on
+ * both.
+ */
 static void a_job_on_two_hosts_that_go(void **state)
 {
 	static const char wanted[] =
@@ -192,7 +201,7 @@ static void a_job_on_two_hosts_that_go(void **state)
 	leave(BOTH, wanted);
 	plan_reset(&plan, &view);
 	leave_owned(&view, &plan);
-	/* A rank at a time. */
+	/* One rank at a time. */
 	pass_check_plan("migrate job 1 rank 0 to 2 within 15 s;"
 			"migrate job 1 rank 1 to 3 within 15 s;");
 }
@@ -225,7 +234,7 @@ static void goes_on_when_its_owner_is_gone(void **state)
 	flights_note(&flights, &plan, 0);
 	host[0].owner_active = false;
 	host[0].closed = CLOSED_NOT;
-	leave(BOTH, ""); /* a move lets it run where it lands */
+	leave(BOTH, ""); /* a move lets the rank run where it lands */
 }
 
 static void nothing_leaves_a_host_that_is_down(void **state)
@@ -253,7 +262,7 @@ static void memory_is_given_once(void **state)
 	pass_wanted_back(1, 0);
 	for (int i = 2; i < HOSTS; i++) {
 		host[i].memory = host[i].memory_free = 100 * MB;
-		host[i].speed = i - 1; /* slower and slower */
+		host[i].speed = i - 1; /* each slower than the last */
 	}
 	leave(BOTH, "migrate job 1 ranks 0,1 to 2,3;");
 }
@@ -265,7 +274,7 @@ static void best_targets(void **state)
 
 	(void)state;
 	pass_runs(2, 1, (uint32_t[]){ 2 });
-	host[0].owner_active = true; /* the terms let them in, or are late */
+	host[0].owner_active = true; /* the terms let guests in, or not yet */
 	plan_reset(&plan, &view);
 	targets_make(&targets, &view, &plan);
 	assert_int_equal(targets.nr, HOSTS - 1);
@@ -313,7 +322,7 @@ static void learns_from_moves_that_end_there(void **state)
 	moves(j, 1, 2 * SEC);
 	assert_int_equal((int)(flights.fixed * 1000 + .5), 4000);
 	assert_int_equal((int)(flights.still * 1000 + .5), 1300);
-	/* A standstill that nobody knows yet is not one of no time. */
+	/* A standstill of unknown length does not count as none. */
 	j->hosts[0] = 0;
 	leave(BOTH, "migrate job 1 rank 0 to 1;");
 	flights_note(&flights, &plan, 0);
@@ -321,7 +330,7 @@ static void learns_from_moves_that_end_there(void **state)
 	assert_int_equal((int)(flights.still * 1000 + .5), 1300);
 }
 
-/* What could not move at all says nothing of how long others take. */
+/* A move that was refused says nothing about how long moves take. */
 static void learns_nothing_from_refusals(void **state)
 {
 	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });
@@ -358,7 +367,7 @@ static void save_and_load(void)
 	flights = loaded;
 }
 
-/* What was learnt of a host's link outlives the controller. */
+/* What was learnt about a host's link survives the controller. */
 static void a_pace_is_saved(void **state)
 {
 	struct job *j = pass_runs(1, 1, (uint32_t[]){ 2 });
@@ -377,7 +386,10 @@ static void a_pace_is_saved(void **state)
 	assert_true(seen);
 	(void)!flights_last_from(&flights, j, 0, &seen);
 	assert_false(seen);
-	/* One of the time before has none; no host, or no pace, is none. */
+	/*
+	 * A text from before paces were kept has none; a wrong host or pace is
+	 * refused.
+	 */
 	assert_int_equal(flights_load(&flights, &view, &text), -EINVAL);
 	text = "0 1 1\npace 99 5\n";
 	assert_int_equal(flights_load(&flights, &view, &text), -EINVAL);
@@ -385,7 +397,10 @@ static void a_pace_is_saved(void **state)
 	assert_int_equal(flights_load(&flights, &view, &text), 0);
 }
 
-/* Another host at once; the same one only when there is no other, and later. */
+/*
+ * After a failed move another host is tried at once; the same one only when
+ * there is no other, and later.
+ */
 static void what_failed_goes_elsewhere(void **state)
 {
 	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });

@@ -17,7 +17,7 @@
 enum { HOSTS = 6 };
 
 extern struct view view;
-extern struct host *host; /* HOSTS of them, the view's */
+extern struct host *host; /* HOSTS hosts, those of the view */
 extern struct plan plan;
 extern struct flights flights; /* 100 MB/s */
 extern struct targets targets;
@@ -26,13 +26,16 @@ int pass_begin(void **state);
 int pass_end(void **state);
 #define PASS_TEST(fn) cmocka_unit_test_setup_teardown(fn, pass_begin, pass_end)
 
-/* A job with one rank a processor that waits, or that runs on hosts. */
+/* A job with one processor per rank that waits, or that runs on these hosts. */
 struct job *pass_arrive(int64_t id, uint32_t n);
 struct job *pass_runs(int64_t id, uint32_t n, const uint32_t *on);
 void pass_stands_still(struct job *j, uint32_t rank);
 void pass_wanted_back(uint32_t h, usec_t leave_by);
 
-/* The plan's entries without their reasons, a ';' after each, times in seconds. */
+/*
+ * The plan's entries must be these: without reasons, each followed by a ';',
+ * times in seconds.
+ */
 void pass_check_plan(const char *wanted);
 
 #endif

@@ -33,8 +33,8 @@
 #include "policy/queue/backfill.h"
 
 REASON(its_turn,
-       "its reservation has come: {size} {size:processor|processors}, "
-       "{free} free",
+       "its reservation begins: it needs {size} of {free} free "
+       "{free:processor|processors}",
        size, free);
 REASON(fills,
        "it fits {free} free {free:processor|processors} now without "
@@ -378,19 +378,20 @@ static void backfill_explain(const struct policy *policy,
 				   .free = view->nr_free));
 }
 
-#define DETAILS                                                                 \
-	"A job that ends before its estimate lets those with reservations, in " \
-	"the order of the queue, move to the earliest start there is with the " \
-	"others where they are; none gets worse.  With slots=kinds, jobs of "   \
-	"the same size and estimate are interchangeable: they have their "      \
-	"reservations in common, the earliest for the first in the queue, "     \
-	"and kind by kind each hole is taken by the last that it betters, "     \
-	"which is much quicker where the queue is long.  A job that "           \
-	"outruns its estimate is believed to go on for as long again, and all " \
-	"is planned anew.  A job without an estimate counts as one that never " \
-	"ends.  With k steps in the profile of free processors, an arrival or " \
-	"start costs O(k/64 + log n), an early end up to that for each job, "   \
-	"or kind, that is small enough for what came free."
+#define DETAILS                                                              \
+	"When a job ends before its estimate, jobs with reservations move, " \
+	"in the order of the queue, to the earliest start that is possible " \
+	"with the others where they are; no job gets a later one. With "     \
+	"slots=kinds, jobs of the same size and estimate are "               \
+	"interchangeable: they have their reservations in common, the "      \
+	"earliest for the first job in the queue. Then, kind by kind, each " \
+	"gap is taken by the latest reservation that gets earlier by it, "   \
+	"which is much quicker if the queue is long. A job that outruns "    \
+	"its estimate is assumed to go on for as long again, and all is "    \
+	"planned anew. A job without an estimate counts as one that never "  \
+	"ends. With k steps in the profile of free processors an arrival "   \
+	"or start costs O(k/64 + log n), and an early end up to that for "   \
+	"each job, or kind, that is small enough for what came free."
 
 const struct policy_ops policy_backfill = {
 	.name = "backfill",

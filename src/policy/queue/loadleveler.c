@@ -32,18 +32,18 @@ struct loadleveler {
 };
 
 REASON(why_fits,
-       "{free} {free:processor is|processors are} idle and it takes {size}",
+       "{free} {free:processor is|processors are} idle, and it gets {size}",
        free, size);
 REASON(why_held,
-       "{free} {free:processor|processors} came together in its reservation "
-       "and it takes {size}",
+       "its reservation holds {free} {free:processor|processors} by now, and "
+       "it gets {size}",
        free, size);
 REASON(wake_release, "a reservation runs out");
-REASON(wake_return, "a deferred job returns");
-REASON(why_deferred, "deferred until {until:time}: its reservation ran out",
-       until);
+REASON(wake_return, "a deferred job is back in the queue");
+REASON(why_deferred,
+       "it is deferred until {until:time}: its reservation ran out", until);
 REASON(why_waits,
-       "needs {size} {size:processor|processors}, and {free} {free:is|are} "
+       "it needs {size} {size:processor|processors}, and {free} {free:is|are} "
        "idle or reserved for job {holder}",
        size, free, holder);
 
@@ -275,12 +275,13 @@ const struct policy_ops policy_loadleveler = {
 	.summary = "reservation for a limited time, then a deferred queue",
 	.source = "Schnor 1997 section 1.6.5",
 	.details =
-		"In the order of arrival, a job that fits starts; the first "
-		"that does not holds all idle processors for `reserve`, then "
-		"is deferred for `defer`, after which it has its old place. "
-		"Nobody else starts while one holds. Moldable jobs start on "
-		"min(maxsize, idle ones). Not free of starvation, as the text "
-		"says. A pass costs O(deferred jobs + jobs started).",
+		"In the order of arrival each job that fits starts. The first "
+		"one that does not fit holds all idle processors for "
+		"`reserve`, and is then deferred for `defer`; after that it "
+		"is at its old place in the queue. While a job holds "
+		"processors no other job starts. Moldable jobs start on "
+		"min(maxsize, idle processors). As the text says, jobs may "
+		"starve. A pass costs O(deferred jobs + jobs started).",
 	.params = params,
 	.flags = POLICY_FOLDS,
 	.create = loadleveler_create,

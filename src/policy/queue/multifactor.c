@@ -235,9 +235,10 @@ const struct policy_ops policy_multifactor = {
 	.source = "Slurm 22.05, priority/multifactor (classic fair share)",
 	.details =
 		"priority = age * min(1, wait / max-age) + fair * 2^(-U/S) + "
-		"size * n / P, with U the user's part of all use, halved with "
-		"each half-life, and S one over the number of users. A pass "
-		"costs O(n), since every priority changes with time.",
+		"size * n / P, where U is the user's share of all use, which "
+		"counts half after each half-life, and S is 1 / number of "
+		"users. A pass costs O(n), since every priority changes with "
+		"time.",
 	.params = params,
 	.flags = POLICY_ESTIMATES,
 	.create = multifactor_create,

@@ -25,8 +25,8 @@ struct nqs {
 };
 
 REASON(by_priority,
-       "of the queues' first jobs that fit it has the highest priority "
-       "({priority:thousandths}) and needs {size} of {free} free "
+       "of the first jobs of all queues that fit, it has the highest priority "
+       "({priority:thousandths}), and needs {size} of {free} free "
        "{free:processor|processors}",
        priority, size, free);
 
@@ -167,10 +167,12 @@ const struct policy_ops policy_nqs = {
 		   "blocks",
 	.source = "Schnor 1997 section 1.6.1",
 	.details =
-		"priority = queue's + age * hours waited. The queues' first "
-		"jobs are tried by decreasing priority and who fits starts. "
-		"One that does not fit holds up its queue, and, once it has "
-		"come to the blocking priority, the others. A pass costs O(log n) for each job that starts.",
+		"A job's priority is that of its queue + age * hours waited. "
+		"The first jobs of all queues are tried by decreasing "
+		"priority, and those that fit start. A job that does not fit "
+		"holds up its queue and, once it has reached the blocking "
+		"priority, the other queues as well. A pass costs O(log n) "
+		"for each job that starts.",
 	.params = params,
 	.create = nqs_create,
 	.event = nqs_event,

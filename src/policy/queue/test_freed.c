@@ -1,8 +1,8 @@
 /*
- * test_freed.c - stretches that touch become one: what was known of each still holds
+ * test_freed.c - stretches that touch are joined, and what was known of each still holds
  *
- * What is known may be forgotten, and a stretch may be looked at in vain; but one that
- * is passed over for a reason that was another one's would cost a job its better start.
+ * Knowledge may be forgotten, and a stretch may be searched in vain; but a stretch that
+ * was passed over because of what holds for another one would cost a job its better start.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void add_random(struct freed_list *list, struct random_stream *r,
 		}
 }
 
-/* The one that f is a part of; NULL: there is none. */
+/* The stretch of the list that contains f; NULL: there is none. */
 static const struct freed *find(const struct freed_list *list,
 				const struct freed *f)
 {
@@ -59,7 +59,9 @@ static void nothing_is_lost(const struct freed_list *list,
 				    before->runs[was->seat].run[i].longest);
 }
 
-/* Each has a seat of its own, and nobody else has any. */
+/*
+ * Each stretch with runs has an element of its own, and no other one is in use.
+ */
 static void they_have_seats(const struct freed_list *list)
 {
 	uint64_t seats = 0;
@@ -78,7 +80,10 @@ static void they_lie_apart(const struct freed_list *list)
 		assert_true(list->f[i - 1].to < list->f[i].from);
 }
 
-/* Few of them and, as most are short then, more than there is room for. */
+/*
+ * With few stretches and, as most are short then, with more than there is room
+ * for.
+ */
 static void joined_at_random(void **state)
 {
 	struct random_stream r;
@@ -105,7 +110,10 @@ static void joined_at_random(void **state)
 	assert_true(too_many > 100);
 }
 
-/* Stretches that touch are one; between others what did not come free stays out. */
+/*
+ * Stretches that touch are one; what lies between others did not come free, and
+ * is left out.
+ */
 static void only_what_touches(void **state)
 {
 	struct freed_list list = { 0 };
@@ -125,7 +133,10 @@ static void only_what_touches(void **state)
 	assert_true(list.f[1].most == 2 && list.f[1].upto == 7);
 }
 
-/* More are free where a slot was given back, as far as that is known at all. */
+/*
+ * Where a slot was given back more processors are free, if it is known how many
+ * were.
+ */
 static void raised(void **state)
 {
 	struct freed_list list = { 0 };

@@ -158,8 +158,8 @@ static void share_set(struct space_share *s, double n)
 }
 
 REASON(shared,
-       "{jobs} {jobs:job shares|jobs share} all processors: asks for "
-       "{size}, gets {gets}",
+       "{jobs} {jobs:job shares|jobs share} all processors: it asks for "
+       "{size} and gets {gets}",
        jobs, size, gets);
 
 static void equal_start(struct equal *e, struct plan *plan,

@@ -17,8 +17,8 @@ struct folding {
 };
 
 REASON(folded,
-       "{free} free {free:suffices|suffice}: asks for {size}, folded by at "
-       "most {most:thousandths}",
+       "it asks for {size}, may be folded by {most:thousandths} at most, and "
+       "{free} {free:processor is|processors are} free",
        free, size, most);
 
 /* Plan the start of the job if it may run on the processors that are free. */

@@ -77,8 +77,9 @@ static bool multifold_start(struct multifold *m, struct plan *plan,
 			    const struct space_share *s, int64_t folding)
 {
 	REASON(selected,
-	       "asks for {size}; with those selected before it the free processors "
-	       "are folded by {folding:thousandths}, which is allowed",
+	       "it asks for {size}; together with the jobs selected before it "
+	       "that is {folding:thousandths} times the free processors, "
+	       "which is allowed",
 	       size, folding);
 	uint32_t n = plan_allows(plan, s->job, s->n, s->low);
 

@@ -99,7 +99,8 @@ bool space_start(struct space *s, struct plan *plan, const struct job *job,
 void space_first_fit(struct space *s, struct plan *plan)
 {
 	REASON(fits,
-	       "first in the queue's order that fits: asks for {size}, {free} free",
+	       "it is the first job in the queue's order that fits: it asks "
+	       "for {size} of {free} free {free:processor|processors}",
 	       size, free);
 	const struct job *job, *passed = NULL;
 

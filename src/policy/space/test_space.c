@@ -75,18 +75,21 @@ static void multifolding(void **state)
 	     "1=8;1=8;3=7;");
 	play("mflojf:ffmax=1", 8, "1:8;2:3:15 3:7:10 4:6:20;-1;",
 	     "1=8;1=8;4=6;");
-	/* Fewer processors than could be selected: the third waits. */
+	/*
+	 * There are fewer processors than jobs could be selected: the third job
+	 * waits.
+	 */
 	play("mfff:ffmax=9", 2, "1:2;2:2 3:2 4:2;-1;", "1=2;1=2;2=1 3=1;");
 }
 
 static void dynamic(void **state)
 {
 	play("deqp", 8, "1:8;2:8;3:1;-1;", "1=8;1=4 2=4;1=4 2=3 3=1;2=7 3=1;");
-	/* Of two that are left the smallest gets one first. */
+	/* Of two processors that are left the smallest job gets the first. */
 	play("deqp", 8, "1:8;2:8;3:4;", "1=8;1=4 2=4;1=3 2=2 3=3;");
 	play("deqp", 2, "1:2 2:2 3:2;-2;", "1=1 2=1;1=1 3=1;");
 	play("dprop", 8, "1:8;2:8;3:4;-2;", "1=8;1=4 2=4;1=4 2=3 3=1;1=6 3=2;");
-	/* max(1, .) of three small ones: one less for the large. */
+	/* max(1, .) for three small jobs: the large one gets one less. */
 	play("dprop", 4, "1:64 2:2 3:2 4:2;", "1=1 2=1 3=1 4=1;");
 	play("dprop-sm:x=2", 8, "1:8;2:4;", "1=8;1=4 2=4;");
 	play("dprop-sh:x=4,long=50", 8, "1:8:100;2:8:10;", "1=8;1=3 2=5;");
@@ -100,7 +103,7 @@ static void dynamic(void **state)
 	     "1=8;1=8;2=4 3=4;2=4 3=4;2=4 4=4;");
 	play("dsmjf:by=lack", 8, "1:8;2:7 3:4;-1;4:5;-3;",
 	     "1=8;1=8;2=4 3=4;2=4 3=4;2=7 4=1;");
-	/* And job 4 for 2: what it lacks is less than what job 2 does. */
+	/* If job 4 asks for 2, it lacks less than job 2 does. */
 	play("dsmjf", 8, "1:8;2:7 3:4;-1;4:2;-3;",
 	     "1=8;1=8;2=4 3=4;2=4 3=4;2=7 4=1;");
 	play("dsmjf:by=lack", 8, "1:8;2:7 3:4;-1;4:2;-3;",
@@ -154,7 +157,7 @@ static void check_laws(const struct machine *m)
 		assert_int_equal(used, procs);
 }
 
-/* Random arrivals and ends; returns a digest of all that was decided. */
+/* Random arrivals and ends; returns a hash of all decisions. */
 static uint64_t storm(const char *policy, uint64_t seed, uint32_t procs)
 {
 	struct random_stream r;
@@ -190,7 +193,7 @@ static uint64_t storm(const char *policy, uint64_t seed, uint32_t procs)
 				  m.plan.entry[i].n) *
 				 0x100000001b3;
 	}
-	/* Nobody is lost: with no more arrivals everybody gets to run. */
+	/* No job is forgotten: with no more arrivals every job gets to run. */
 	while (m.view.nr_running) {
 		snprintf(word, sizeof(word), "-%ld",
 			 (long)TAILQ_FIRST(&m.view.running)->id);
@@ -215,7 +218,7 @@ static void laws(void **state)
 		}
 }
 
-/* A policy made anew on a view goes on as the one that was there. */
+/* A policy that adopts a view goes on like the one that was there before. */
 static void adoption(void **state)
 {
 	for (int i = 0; all[i]; i++) {
@@ -223,7 +226,7 @@ static void adoption(void **state)
 		char before[200], after[200];
 
 		if (!strcmp(all[i], "dprop-sh"))
-			continue; /* its mean of t(n) forgets who has left */
+			continue; /* its mean of t(n) has no jobs that left */
 		machine_init(&m, all[i], 8);
 		obey(&m, "1:6:50");
 		obey(&m, "2:8:20");

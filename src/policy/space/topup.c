@@ -68,8 +68,8 @@ static void topup_event(struct policy *policy, const struct view *view,
 static bool fill_up(struct topup *t, struct plan *plan, const struct job *job)
 {
 	REASON(takes,
-	       "first that has less than it asked for: has {has} of {size}, gets "
-	       "{more} more",
+	       "it is the first job that has less than it asked for: it has "
+	       "{has} of {size} and gets {more} more",
 	       has, size, more);
 	uint32_t have = job->state == JOB_WAITING ? 0 : job->n;
 	uint32_t n = space_allows(plan, job);

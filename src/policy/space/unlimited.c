@@ -19,7 +19,8 @@
 #include "policy/space/space.h"
 
 REASON(folded,
-       "head of the queue takes what is free: asks for {size}, gets {gets}",
+       "it is first in the queue and takes what is free: it asks for {size} "
+       "and gets {gets}",
        size, gets);
 
 /* Start the head on min(n, FP); false if it cannot run on so few. */
@@ -93,8 +94,8 @@ static bool epfp_start(struct space *s, struct plan *plan,
 		       const struct space_share *share, int64_t nr)
 {
 	REASON(even,
-	       "free processors go evenly to the {waiting} that "
-	       "{waiting:waits|wait}: asks for {size}, gets {gets}",
+	       "free processors are shared evenly among {waiting} waiting "
+	       "{waiting:job|jobs}: it asks for {size} and gets {gets}",
 	       waiting, size, gets);
 	uint32_t n = plan_allows(plan, share->job, share->n, share->low);
 
