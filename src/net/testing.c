@@ -110,7 +110,10 @@ bool reaches(struct space *a, struct space *b, const char *to, bool silence)
 	assert_int_equal(connect(from, (struct sockaddr *)&sin, sizeof(sin)),
 			 0);
 	for (int i = 0; i < (silence ? 3 : 600) && !n; i++) {
-		/* Neither an unreachable nor a refusal may ever come back. */
+		/*
+		 * Neither an "unreachable" nor a "connection refused" may ever
+		 * come back.
+		 */
 		assert_int_equal(send(from, "x", 1, 0), 1);
 		n = poll(p, 2, 100);
 		assert_false(p[1].revents);

@@ -1,8 +1,9 @@
 /*
- * asked.c - what nothing shows from outside and cannot move
+ * asked.c - obstacles that cannot be seen from outside, and that keep a process from
+ * moving
  *
- * Calls made in the process's name tell: one that answers more than 0 is in the
- * way.
+ * Calls made in the process's name find them: a call that answers more than 0 has found
+ * one.
  */
 #include <errno.h>
 #include <linux/keyctl.h>
@@ -21,7 +22,7 @@ static const struct question {
 	const char *what;
 	long nr;
 	int64_t arg[3];
-	bool buffer; /* the second argument: room for answers */
+	bool buffer; /* second argument: room for an answer */
 } questions[] = {
 	{ "a local descriptor table (modify_ldt)",
 	  SYS_modify_ldt,
@@ -70,7 +71,8 @@ int check_asked(struct tracee *t, struct error *err)
 }
 
 /*
- * The calls have no buffer for their answer: -EFAULT means that there is one.
+ * These calls have no buffer for their answer: -EFAULT means that there is
+ * something to answer.
  */
 int check_asked_alone(struct tracee *t, struct error *err)
 {
@@ -91,8 +93,8 @@ int check_asked_alone(struct tracee *t, struct error *err)
 }
 
 /*
- * Syscall user dispatch would catch the calls that we have the process make;
- * Wine uses it.
+ * Syscall user dispatch would intercept the calls that we have the process
+ * make; Wine uses it.
  */
 int check_dispatch(const struct tracee *t, struct error *err)
 {

@@ -138,7 +138,7 @@ static const char *refusal(pid_t pid, const struct vma *v)
 	/* reading it allocates pages where there were holes */
 	if (vma_is_nameless(v) && v->end - v->start > SHARED_MOST)
 		return "more than 16 GiB of shared memory";
-	/* what it holds is not written through such a mapping */
+	/* its content is not written through such a mapping */
 	if (vma_has_object(v) &&
 	    (v->kind != VMA_SHARED_ANON || !vma_carries_pages(v)) &&
 	    !share_has_descriptor(pid, v))
@@ -237,7 +237,10 @@ int check_process(pid_t pid, const struct move_external *external,
 	return r;
 }
 
-/* What a move waits for before it freezes, as patiently as that. */
+/*
+ * A check is as patient as a move before its freeze: it waits for the same
+ * obstacles to pass.
+ */
 static int check_passing(struct fds_source *s, struct error *err)
 {
 	usec_t end = clock_usec(CLOCK_MONOTONIC) + CHECK_PATIENCE;
@@ -271,8 +274,9 @@ static int check_sockets(pid_t pid, const struct move_external *external,
 }
 
 /*
- * Check what nothing shows from outside, by calls of its leader.  All threads are
- * stopped for that, as each can handle its system calls itself.
+ * Find obstacles that cannot be seen from outside, by calls of its leader. All
+ * threads are stopped meanwhile, because each of them could handle its system
+ * calls itself.
  */
 static int check_stopped(pid_t pid, struct error *err)
 {

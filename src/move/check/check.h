@@ -25,8 +25,8 @@ int check_threads(pid_t pid, struct error *err) must_check;
 void check_drop_unmovable(pid_t pid, struct vma_list *maps);
 
 /*
- * move_check() with the trees that move along (NULL: none).  seen: its mappings
- * as of the last call, or empty; updated.
+ * move_check() with the trees that move with the process (NULL: none). seen:
+ * its mappings as of the last call, or empty; updated.
  */
 int check_process(pid_t pid, const struct move_external *external,
 		  size_t nr_externals, const struct tree_set *trees,
@@ -34,7 +34,7 @@ int check_process(pid_t pid, const struct move_external *external,
 
 /* ---- asked.c: what only the process itself can find out */
 
-/* How long a passing obstacle to a freeze may last. */
+/* how long an obstacle to a freeze may last that passes by itself */
 #define CHECK_PATIENCE (2 * USEC_PER_SEC)
 
 /* Stop the leader, or all threads, trying again within that time. */
@@ -49,7 +49,7 @@ int check_dispatch(const struct tracee *t, struct error *err) must_check;
  * -ENOTSUP for obstacles that cannot be seen from outside.
  */
 int check_asked(struct tracee *t, struct error *err) must_check;
-/* The same where there is no landing area. */
+/* The same if there is no landing area. */
 int check_asked_alone(struct tracee *t, struct error *err) must_check;
 
 #endif

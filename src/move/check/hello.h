@@ -18,9 +18,9 @@ Move__Hello *hello_of_host(void);
 int hello_check(Move__Hello *there, const Move__Hello *here,
 		struct error *err) must_check;
 /*
- * Do its files also exist here, under root, an open directory?  Missing ones
- * are named in the answer `here`: the source knows whether they have been
- * deleted meanwhile.
+ * Do its files also exist here, under root, an open directory? Missing ones are
+ * named in the answer `here`: the source knows whether they have been deleted
+ * meanwhile.
  */
 void hello_check_files(const Move__Hello *there, int root, Move__Hello *here);
 

@@ -17,7 +17,7 @@
 
 #define SCHED_DEADLINE 6
 
-/* Lines of status that are the same in all threads. */
+/* Lines of status that must be the same in all threads. */
 static const struct {
 	const char *line, *what;
 } alike[] = {
@@ -56,7 +56,7 @@ static int compare_status(pid_t tid, const char *leader, const char *thread,
 	return 0;
 }
 
-/* Where the kernel cannot compare, threads count as sharing. */
+/* If the kernel cannot compare them, threads count as sharing. */
 static int compare_shared(pid_t pid, pid_t tid, struct error *err)
 {
 	static const struct {
@@ -81,7 +81,10 @@ static int check_thread(pid_t pid, pid_t tid, const char *leader,
 	char what[48], *text;
 	int r;
 
-	/* a deadline's processor time is promised by its own kernel alone */
+	/*
+	 * only its own kernel can keep the promise of a deadline's processor
+	 * time
+	 */
 	if (syscall(SYS_sched_getscheduler, tid) == SCHED_DEADLINE)
 		return error_set(err, -ENOTSUP,
 				 "thread %d has deadlines (SCHED_DEADLINE)",

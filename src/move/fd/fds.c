@@ -143,7 +143,7 @@ static void warm_up(size_t content)
 	free(p);
 }
 
-/* Take over what a look has found; returns how many files of it are new. */
+/* Take over what a look has found; returns how many of its files are new. */
 static size_t take_stock(struct fds_source *s, struct fdscan *sc)
 {
 	size_t nr = fdtold_add(s, sc);
@@ -182,9 +182,9 @@ int fds_prepare(pid_t pid, int pidfd, const struct move_external *ext,
 		return r;
 	}
 	take_stock(s, sc);
-	/* Counts as told: if sending it fails, there is no move. */
+	/* This counts as told: if sending it fails, there is no move. */
 	fds_confirm(s, true);
-	fdtold_forget_needs(s); /* the first round tells those of then */
+	fdtold_forget_needs(s); /* the first round tells these */
 	warm_up(s->content);
 	*ret = s;
 	return 0;
@@ -222,15 +222,18 @@ static bool in_our_network(const struct fds_source *s)
 static bool has_connections(const struct fds_source *s)
 {
 	/*
-	 * Asking for connections takes 0.3 ms.  In a capsule all are the
-	 * process's, also those it has closed; where it shares our network,
-	 * a process that had no socket when it was looked at has none to wait
-	 * for.
+	 * Asking for connections takes 0.3 ms. In a capsule all connections
+	 * belong to the process, also those that it has closed. If it shares
+	 * our network, a process that had no socket when it was looked at has
+	 * no connection to wait for.
 	 */
 	return !in_our_network(s) || s->has_socket;
 }
 
-/* That goes in one piece, when the process stands still (FDS in wire/frame.c). */
+/*
+ * This part is sent in one piece, while the process stands still (FDS in
+ * wire/frame.c).
+ */
 static int check_queued(const struct fdscan *sc, struct error *err)
 {
 	size_t most = sc->s->queued_most, sum = 0;

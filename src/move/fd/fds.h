@@ -94,7 +94,7 @@ size_t fds_content(const struct fds_source *s);
  * be sent, and protected, before its content comes.
  */
 bool fds_reads_direct(const struct fds_source *s);
-/* From now on such a file is in the way, -EAGAIN. */
+/* From now on such a file is an obstacle: -EAGAIN. */
 void fds_forbid_direct(struct fds_source *s);
 
 /*
@@ -108,19 +108,20 @@ void fds_forbid_direct(struct fds_source *s);
 int fds_look(struct fds_source *s, bool early, uint8_t **ret, size_t *ret_n,
 	     struct error *err) must_check;
 /*
- * The same, for what has been opened between that and fds_capture(): how many,
- * and for fds_check_dest() alone.
+ * The same for files opened between that and fds_capture(): returns how many;
+ * for fds_check_dest() alone.
  */
 size_t fds_untold(struct fds_source *s, uint8_t **ret, size_t *ret_n);
 /*
- * The answer to these: all are there; or not, and those will be told again
- * that have been told since the last answer and are open then.
+ * The destination's answer to these: all files are there; or not, and then
+ * those are told again that have been told since the last answer and are still
+ * open.
  */
 void fds_confirm(struct fds_source *s, bool there);
 
 /* For fds_check_dest(): the files as of fds_prepare(); malloc'd. */
 void fds_paths(struct fds_source *s, uint8_t **ret, size_t *ret_n);
-/* Of these, is that one still what it was, under the process's root? */
+/* Is this one of them, and still what it was, under the process's root? */
 bool fds_path_stays(int root, const void *paths, size_t n, const char *path);
 
 /*
@@ -141,23 +142,23 @@ int fds_capture(struct fds_source *s, uint8_t **ret, size_t *ret_n,
 		struct error *err) must_check;
 
 /*
- * Of the last capture, the bytes of queues that its set only counts, in the order in
- * which fds_restore() asks for them; once.
+ * The bytes of queues that the set of the last capture only counts, in the
+ * order in which fds_restore() asks for them; once.
  */
 int fds_queues(struct fds_source *s, fds_put_fn *put, void *ctx,
 	       struct error *err) must_check;
 
 /*
- * Of the last capture, the locks of the process that are to be handed over: no
- * more than this, what fits in one list of calls (send/handover.c).
+ * The locks of the last capture that are to be handed over: no more than fit in
+ * one list of calls (send/handover.c).
  */
 #define FDS_HANDED_MOST 200
 struct fds_lock;
 size_t fds_handed(const struct fds_source *s, struct fds_lock **ret);
 
 /*
- * Given up for now: drop the copies of descriptors that fds_capture() holds,
- * before the process is thawed.  fds_source_destroy() does so too.
+ * The capture is given up for now: drop the copies of descriptors that it
+ * holds, before the process is thawed. fds_source_destroy() does so too.
  */
 void fds_release(struct fds_source *s); /* NULL is allowed */
 
@@ -187,13 +188,14 @@ int fds_check_dest(int root, const void *paths, size_t n, char **ret_lack,
 		   struct error *err) must_check;
 
 /*
- * In F, before the freeze, with the same list as fds_open_early(): can what the
- * sockets need be had here (Need in wire/fds.proto)?
+ * In F, before the freeze, with the same list as fds_open_early(): does the
+ * destination have what the sockets need (Need in wire/fds.proto)?
  */
 int fds_check_needs(const void *paths, size_t n, struct error *err) must_check;
 
 /*
- * In F: what fds_capture() made, which is not trusted; -EPROTO if it is bad.
+ * In F: unpack what fds_capture() made, which is not trusted; -EPROTO if it is
+ * invalid.
  */
 struct fds_restored;
 int fds_unpack(const void *blob, size_t n, struct fds_restored **ret,
@@ -208,18 +210,18 @@ void fds_restored_destroy(struct fds_restored *r); /* NULL is allowed */
 int fds_first_free(const struct fds_restored *r);
 
 /*
- * Locks by fcntl(F_SETLK), which the process itself must take: L, after
- * fds_restore(), when nobody will close a descriptor of such a file any more.
- * *ret is malloc'd, NULL if there are none.
+ * Locks by fcntl(F_SETLK), which the process itself must take: L takes them
+ * after fds_restore(), when nobody will close a descriptor of such a file any
+ * more. *ret is malloc'd, NULL if there are none.
  */
 struct fds_lock {
 	int fd;
 	struct flock range;
-	bool handed; /* by turns, see send/handover.c */
+	bool handed; /* handed over by turns, see send/handover.c */
 };
 int fds_locks(const void *blob, size_t n, struct fds_lock **ret, size_t *ret_n,
 	      struct error *err) must_check;
-/* Its first byte, and what is left, if there is anything. */
+/* The lock's first byte, and the rest, if there is any. */
 struct flock fds_lock_first(const struct fds_lock *k);
 bool fds_lock_rest(const struct fds_lock *k, struct flock *ret);
 
@@ -237,9 +239,9 @@ int fds_restore(struct fds_restored *r, const struct fds_restore_ops *ops,
 		struct error *err) must_check;
 
 /*
- * Is something left that can be made only when all threads of L are?  Then, in
- * the same process, before READY: fds_restore_late(), which makes files of
- * /proc about its own threads and descriptors.
+ * Is there anything left that can be made only when all threads of L exist?
+ * Then call fds_restore_late(), in the same process, before READY: it makes
+ * files of /proc about its own threads and descriptors.
  */
 bool fds_is_late(const struct fds_restored *r);
 int fds_restore_late(struct fds_restored *r, struct error *err) must_check;

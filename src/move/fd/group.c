@@ -93,7 +93,7 @@ static void group_inode(struct fdscan *sc, struct fdscan_number **all, size_t n,
 		first[i]->place = i + 1;
 }
 
-/* Note where each number stood the last time; both lists ascend by number. */
+/* Note where each number stood last time; both lists ascend by number. */
 static void recall(struct fdscan *sc)
 {
 	const struct fds_source *s = sc->s;

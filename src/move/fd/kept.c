@@ -1,8 +1,8 @@
 /*
- * kept.c - the fdinfo files of a process's numbers, kept open between looks
+ * kept.c - fdinfo files of the process's numbers, kept open between looks
  *
- * Such a file shows, each time it is read, what has its number then, and keeps
- * nothing open of what that is.
+ * Each time such a file is read it tells of what has the number then; it keeps nothing
+ * open of that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "core/xalloc.h"
 #include "move/fd/scan.h"
 
-#define SHORT 2048 /* more is for an epoll set, or has many locks */
+#define SHORT 2048 /* only an epoll set, or a file with many locks, has more */
 
 static int open_info(const struct fds_source *s, int number)
 {

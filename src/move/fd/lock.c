@@ -41,8 +41,9 @@ static void append(Fds__File *m, const struct line *line)
 }
 
 /*
- * Does another process wait for it? That one would get it as soon as the source
- * lets go. /proc/locks has a line with "->" for each on this host.
+ * Does another process wait for this lock? That one would get it as soon as the
+ * source lets go. /proc/locks has a line with "->" for each waiter on this
+ * host.
  */
 static bool is_awaited(const struct line *line)
 {
@@ -95,7 +96,8 @@ static bool is_local(int fd, unsigned long *ret)
 }
 
 /*
- * The name of a file system that hosts share; NULL if it is not known as such.
+ * The name of the file system if hosts can share it; NULL if it is not known to
+ * be one of these.
  */
 static const char *fs_name(unsigned long magic)
 {
@@ -120,17 +122,15 @@ static const char *fs_name(unsigned long magic)
 	return NULL;
 }
 
-/*
- * A refusal for now: a moment later the process may have given the lock back.
- */
+/* Refuse for now: a moment later the process may have given the lock back. */
 static int not_now(const struct fdscan *sc)
 {
 	return sc->content ? -EAGAIN : -ENOLCK;
 }
 
 /*
- * Nobody may get the lock between source and destination, so nobody else may
- * have the file open, who could try.
+ * Nobody may get the lock between source and destination, so no other process
+ * that could try may have the file open.
  */
 static int may_hand_over(struct fdscan *sc, const struct fdscan_file *f,
 			 struct error *err)
@@ -166,8 +166,8 @@ static int may_hand_over(struct fdscan *sc, const struct fdscan_file *f,
 }
 
 /*
- * An exclusive one of a file that is the same there is handed over by turns;
- * it is free there, if the file is another one.
+ * An exclusive lock on the very same file at the destination is handed over by
+ * turns; on another file it is free there.
  */
 static int add_posix(struct fdscan *sc, struct fdscan_file *f,
 		     const struct line *line, struct error *err)

@@ -1,4 +1,4 @@
-/* needs.c - does the destination have what the process's sockets need? */
+/* needs.c - ask whether the destination has what the process's sockets need */
 #include <errno.h>
 
 #include "move/fd/fds.h"

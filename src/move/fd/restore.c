@@ -19,7 +19,7 @@
 #include "move/fdkit/path.h"
 #include "move/kind/kinds.h"
 
-#define RETAKES 100 /* of a lock, a millisecond apart */
+#define RETAKES 100 /* tries to get a lock, a millisecond apart */
 
 static int check_path(int root, const Fds__Path *p, struct error *err)
 {
@@ -107,9 +107,9 @@ static int close_others(const struct fds_restored *r, const int *reserved,
 }
 
 /*
- * Room for what is open above base at once (fdkit/restored.h): each file, its
- * copy, and up to two more that make_first() makes for it, as the ends of a
- * pipe.
+ * Make room at once for all that is open above base (fdkit/restored.h): each
+ * file, its copy, and up to two more that make_first() makes for it, such as
+ * the ends of a pipe.
  */
 static void raise_limit(const struct fds_restored *r, size_t nr_reserved)
 {
@@ -127,7 +127,7 @@ static int *fill_minus(size_t n)
 	return p;
 }
 
-/* The lowest number of each file, which names it in errors. */
+/* The lowest number of each file, by which errors name it. */
 static int *first_numbers(const Fds__Set *set)
 {
 	int *first = fill_minus(set->n_file);
@@ -186,7 +186,7 @@ static int make_files(struct fds_restored *r, struct error *err)
 }
 
 /*
- * Set the flags that open() and its like did not.  O_ASYNC comes with the
+ * Set the flags that open() and the like did not set. O_ASYNC is set with the
  * owner.
  */
 static int set_flags(struct fds_restored *r, struct error *err)
@@ -258,8 +258,8 @@ static int take_lock(int fd, const Fds__Lock *l)
 }
 
 /*
- * A shared lock can be had beside the source's: before READY, so that where
- * it cannot, nothing has happened.
+ * A shared lock can be held beside the source's: so it is taken before READY,
+ * and if it cannot be had nothing has happened.
  */
 static int take_shared(const struct fds_restored *r, struct error *err)
 {
@@ -329,7 +329,7 @@ bool fds_lock_rest(const struct fds_lock *k, struct flock *ret)
 	if (ret->l_len == 1 || ret->l_start == INT64_MAX)
 		return false;
 	ret->l_start++;
-	/* A length of 0: to the end of the file, wherever that is. */
+	/* A length of 0 means to the end of the file, wherever that is. */
 	if (ret->l_len)
 		ret->l_len--;
 	return true;
@@ -407,7 +407,7 @@ static int retake(int fd, const Fds__Lock *l)
 	return e;
 }
 
-/* *err gets the text of the first fault. */
+/* *err gets the text of the first error. */
 static int activate_file(const struct fds_restored *r, size_t i, int before,
 			 struct error *err)
 {

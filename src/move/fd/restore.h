@@ -12,7 +12,7 @@ int fdvalid_unpack(const void *blob, size_t n, Fds__Set **ret,
 		   struct error *err) must_check;
 int fdvalid_base(const Fds__Set *set);
 
-/* Those by fcntl(F_SETLK) in that list; *ret is malloc'd, NULL for none. */
+/* The locks by fcntl(F_SETLK) in that list; *ret is malloc'd, NULL for none. */
 size_t fds_restored_locks(const Fds__Set *set, struct fds_lock **ret);
 
 int fdowner_set(int fd, const Fds__File *f);

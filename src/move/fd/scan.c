@@ -69,7 +69,7 @@ static bool has_passed(const struct fdscan *sc, const struct fdscan_number *num,
 		       int r)
 {
 	if (num->number == sc->gone)
-		return true; /* even if a file has that number again by now */
+		return true; /* even if another file has that number by now */
 	if (num->copy < 0)
 		return r == -EBADF;
 	return fdinfo_compare(sc->s->pid, num->number, sc->engine, num->copy);
@@ -91,7 +91,10 @@ static bool note_passed(struct fdscan *sc, int r)
 			array_room(s->passed, s->nr_passed, &s->cap_passed);
 			s->passed[s->nr_passed++] = num->number;
 		}
-		/* The look ended here: the numbers after it have no copies. */
+		/*
+		 * The look ended here: the numbers after this one have no
+		 * copies.
+		 */
 		if (num->copy < 0)
 			break;
 	}
@@ -210,7 +213,7 @@ static int describe_all(struct fdscan *sc, struct error *err)
 	int r = 0;
 
 	init_set(sc);
-	/* In the order of numbers, so that errors name the first. */
+	/* In the order of numbers, so that errors name the first one. */
 	for (size_t i = 0; i < sc->nr_number && !r; i++) {
 		struct fdscan_file *f = &sc->file[sc->number[i].file];
 

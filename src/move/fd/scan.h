@@ -17,12 +17,12 @@ int fdscan_run(struct fds_source *s, bool content, struct fdscan **ret,
 	       struct error *err) must_check;
 void fdscan_destroy(struct fdscan *sc); /* NULL is allowed */
 
-/* group.c: set nr_file, and for each number which of these it is. */
+/* group.c: set nr_file, and note for each number which of these files it is. */
 void fdgroup_all(struct fdscan *sc);
 
 /*
- * kept.c: read the fdinfo of one of the numbers; kept open, it is read in a
- * quarter of the time, and tells of what has the number then.
+ * kept.c: read the fdinfo of a number. The file is kept open, which reads in a
+ * quarter of the time; it tells of what has the number then.
  */
 void fdkept_numbers(struct fds_source *s, const int *list, size_t n);
 int fdkept_read(struct fds_source *s, int number, struct fdinfo *ret,
@@ -39,7 +39,7 @@ size_t fdtold_add(struct fds_source *s, const struct fdscan *sc);
 void fdtold_pack(struct fds_source *s, bool all, uint8_t **ret, size_t *ret_n);
 
 /*
- * lock.c.  -ENOLCK from a process that runs: one that cannot move, held just
+ * lock.c. -ENOLCK while the process runs: a lock that cannot move is held just
  * now.
  */
 int fdlock_all(struct fdscan *sc, struct fdscan_file *f,

@@ -1,8 +1,8 @@
 /*
- * told.c - what the destination was told to look for: files, and which kinds
- * of descriptors it has to know
+ * told.c - what the destination was told to look for: files, and the kinds of
+ * descriptors that it has to know
  *
- * HELLO tells it all that are open then, each round those that have been opened
+ * HELLO tells of all that are open then, and each round of those that have been opened
  * since.
  */
 #include <errno.h>
@@ -31,7 +31,7 @@ int fdtold_cwd(struct fdscan *sc, struct error *err)
 	    readlinkat(sc->s->proc, "cwd", link, sizeof(link) - 1) < 0)
 		return error_sys(err, -errno, "working directory");
 	if (tree_holds(sc->s->trees, st.st_dev))
-		return 0; /* it is in a directory that moves along */
+		return 0; /* it is in a directory that moves with the process */
 	r = fdpath_capture(sc->s->root, fd, link, false, "working directory",
 			   &sc->set->cwd, err);
 	if (!r && sc->set->cwd->synthetic) {
@@ -84,7 +84,7 @@ void fdtold_pack(struct fds_source *s, bool all, uint8_t **ret, size_t *ret_n)
 	part.n_path = told->n_path - path;
 	if (part.n_path)
 		part.path = told->path + path;
-	/* HELLO comes before whoever could try. */
+	/* HELLO comes before there is anybody who could try. */
 	part.n_need = all ? 0 : told->n_need - s->nr_needed;
 	if (part.n_need)
 		part.need = told->need + s->nr_needed;

@@ -1,8 +1,8 @@
 /*
  * valid.c - is what came over the wire a set of descriptors?
  *
- * Whatever passes can at worst make a wrong program, never reach outside its
- * arrays or do more than the program's own system calls could.
+ * A set that passes can at worst make a wrong program; it never reaches outside of its
+ * arrays, and never does more than the program's own system calls could.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,9 @@ static int check_file(const Fds__Set *set, size_t i, struct error *err)
 	return k->check ? k->check(set, i, err) : 0;
 }
 
-/* Is the message one that fdscan could have made?  Nothing is trusted. */
+/*
+ * Is the message one that a scan (scan.h) could have made? Nothing is trusted.
+ */
 static int check_set(const Fds__Set *set, struct error *err)
 {
 	bool *used;

@@ -46,7 +46,10 @@ static struct fds_early make(const struct fdscan_file *f)
 	};
 }
 
-/* Both lists ascend: *at is the first of the old one that is not behind us. */
+/*
+ * Both lists ascend: *at is the first of the old list with a number not below
+ * this one.
+ */
 static void pass_closed(struct fds_source *s, size_t *at, int number)
 {
 	for (; *at < s->nr_early && s->early[*at].number < number; (*at)++) {
@@ -126,7 +129,7 @@ void fdearly_tell(struct fds_source *s, Fds__Paths *ret)
 void fdearly_told(Fds__Paths *m)
 {
 	for (size_t i = 0; i < m->n_early; i++)
-		free(m->early[i]); /* its path is not its own */
+		free(m->early[i]); /* the path leads to another file */
 	free(m->early);
 }
 

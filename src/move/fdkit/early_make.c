@@ -30,7 +30,7 @@ struct early {
 struct fds_early {
 	struct early *v; /* ascending by number */
 	size_t nr, cap;
-	int above; /* from there on they are open */
+	int above; /* those from this index on are open */
 };
 
 static void drop(struct early *e)
@@ -52,8 +52,8 @@ static size_t find_number(const struct fds_early *all, uint32_t number)
 
 /*
  * When a table of descriptors that two processes share grows, the kernel waits
- * until all processors have seen the old one go, which can take 30 ms.  So make
- * room beforehand for all that fds_restore() makes.
+ * until all processors have seen the old table go, which can take 30 ms. So
+ * make room beforehand for all that fds_restore() makes.
  */
 static void widen_table(struct fds_early *all, int room)
 {
@@ -178,7 +178,9 @@ void fdearly_numbers(const struct fds_early *all, int *ret)
 		ret[i] = all->v[i].fd;
 }
 
-/* Is it what was told before?  Content of what is only read may have changed.
+/*
+ * Is it still the file that was told? The content of a file that is only read
+ * may have changed.
  */
 static bool is_same(const struct early *e, const Fds__File *f)
 {

@@ -1,4 +1,4 @@
-/* holder.c - who else has a file open?  See source.h */
+/* holder.c - which other process has a file open? See source.h */
 #include "core/xalloc.h"
 #include "move/fdkit/source.h"
 

@@ -55,8 +55,7 @@ void fdkit_raise_limit(size_t want)
 		return;
 	lim.rlim_cur = want < lim.rlim_max ? want : lim.rlim_max;
 	/*
-	 * Should this fail, the error is that of the descriptor that does not
-	 * fit.
+	 * If this fails, the error is told of the descriptor that does not fit.
 	 */
 	(void)setrlimit(RLIMIT_NOFILE, &lim);
 }

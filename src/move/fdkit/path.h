@@ -1,7 +1,7 @@
 /*
  * path.h - is a file at the destination the file that was open here?
  *
- * For descriptors, and for whoever maps files.
+ * For descriptors and for mapped files.
  */
 #ifndef MOVE_FDKIT_PATH_H
 #define MOVE_FDKIT_PATH_H
@@ -32,7 +32,7 @@ Fds__Path *fdpath_clone(const Fds__Path *p);
 int fdpath_find(int root, const Fds__Path *p, int *ret,
 		struct error *err) must_check;
 
-/* Is that, whatever kind of descriptor, the file as well? */
+/* Does that descriptor, of whatever kind, lead to the file as well? */
 bool fdpath_is(int fd, const Fds__Path *p);
 
 #endif

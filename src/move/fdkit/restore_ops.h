@@ -10,10 +10,10 @@
 #include "core/error.h"
 
 /*
- * In F, while the process still runs: open the files that fds_look() tells of,
- * and close those that it had opened before and are none of the process's any
- * more; make room in the table for all.  *early is NULL at first and becomes
- * fds_restore_ops.early.  Goes on after an error and returns the first.
+ * In F, while the process still runs: open the files that fds_look() told of,
+ * and close those that it opened before and that the process has no more; make
+ * room in the table for all. *early is NULL at first and becomes
+ * fds_restore_ops.early. Goes on after an error and returns the first one.
  */
 struct fds_early;
 int fds_open_early(struct fds_early **early, const void *paths, size_t n,
@@ -35,8 +35,9 @@ struct fds_restore_ops {
 	int (*external)(void *ctx, const char *name, int *ret_far,
 			struct error *err);
 	/*
-	 * The memfd that is mapped already in the place of that inode at the
-	 * source, one of reserved[]; -ENOENT if there is none.  NULL: never.
+	 * The memfd that is mapped already for the object with that inode
+	 * number at the source, one of reserved[]; -ENOENT if there is none.
+	 * NULL: there never is one.
 	 */
 	int (*object)(void *ctx, uint64_t dev, uint64_t ino);
 	/*
@@ -46,7 +47,7 @@ struct fds_restore_ops {
 	int (*queue)(void *ctx, void *p, size_t n, struct error *err);
 	/* The process's CLOCK_MONOTONIC less the caller's, ns. */
 	int64_t clock_shift;
-	struct fds_early *early; /* or NULL; of it, fds_restore() takes */
+	struct fds_early *early; /* or NULL; fds_restore() takes from it */
 };
 
 #endif

@@ -35,13 +35,13 @@ int fdkit_lift(struct fds_restored *r, int fd) must_check;
 
 /* -EMFILE if the hard RLIMIT_NOFILE does not allow so many. */
 int fdkit_check_limit(size_t room, struct error *err) must_check;
-/* The soft RLIMIT_NOFILE is to allow so many, if the hard one does. */
+/* Have the soft RLIMIT_NOFILE allow so many, if the hard one does. */
 void fdkit_raise_limit(size_t want);
 
 /*
- * early_make.c, for fds_restore(); all may be NULL.  Move what is below base up,
- * and return how many there are; their numbers; the one that is that number's,
- * if it is still what it was, the caller's from then on.
+ * early_make.c, for fds_restore(); early may be NULL. Move descriptors below
+ * base up, and return how many there are; list their numbers; take the one for
+ * a number, if it is still the same file: it is the caller's from then on.
  */
 size_t fdearly_rise(struct fds_early *all, int base);
 void fdearly_numbers(const struct fds_early *all, int *ret);

@@ -24,12 +24,15 @@
 #include "move/tree/tree.h"
 #include "move/wire/fds.pb-c.h"
 
-/* Bytes in TCP connections; what else there is in FDS has the rest (wire/frame.c). */
+/*
+ * The most bytes in TCP connections; the rest of FDS has room beside them
+ * (wire/frame.c).
+ */
 #define FDS_QUEUED_MOST ((size_t)960 << 20)
 
 /*
- * A connection with so many bytes in its queues sends them by themselves, after the
- * set (sock/tcp_later.h).
+ * The bytes of a connection with so many in its queues are sent apart, after
+ * the set (sock/tcp_later.h).
  */
 #define FDS_LATER_LEAST ((size_t)128 << 10)
 
@@ -43,8 +46,8 @@ struct fds_source {
 	int diag;  /* sock_diag in its network namespace, or -1 */
 	int route; /* rtnetlink there, or -1 */
 	const struct tree_set *trees;
-	bool soon; /* the freeze is near: what passes by itself is in the way */
-	bool whole; /* a look reads all that a capture does (fds_prepare()) */
+	bool soon;  /* near the freeze: a passing obstacle counts */
+	bool whole; /* a look reads as much as a capture (fds_prepare()) */
 	bool reads_direct; /* as fds_reads_direct() */
 	bool no_direct;	   /* as fds_forbid_direct() */
 	Fds__Paths *told;  /* files and kinds that the destination was told */
@@ -160,23 +163,24 @@ const Fds__Path *fdearly_find(const struct fds_source *s,
 			      const struct fdscan_file *f);
 void fdearly_clear(struct fds_source *s);
 
-/* Append a copy of p to s->told, unless it is there. */
+/* Append a copy of p to s->told if it is not there yet. */
 void fdtold_path(struct fds_source *s, const Fds__Path *p);
-/* The file at path that st is of, as it was told, or NULL. */
+/* What was told of the file at path that st describes, or NULL. */
 const Fds__Path *fdtold_find(const struct fds_source *s, const char *path,
 			     const struct stat *st);
 void fdtold_drop_last_path(struct fds_source *s);
 void fdtold_clear(struct fds_source *s);
-/* The same of what a socket needs there. */
+/* The same for something that a socket needs there. */
 void fdtold_need(struct fds_source *s, const Fds__Need *need);
 void fdtold_forget_needs(struct fds_source *s);
 
 /*
- * The pid of another process that has the file open as well, or 0.  Long, so
- * once a file, and never while the process stands still: then 0.
+ * The pid of another process that has the file open as well, or 0. This takes
+ * long, so it is asked once for each file, and never while the process stands
+ * still: then 0.
  */
 pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st);
-/* Has it been asked, and was there none? */
+/* Has it been asked already, with the answer that there is none? */
 bool fdscan_known_alone(const struct fdscan *sc, const struct stat *st);
 
 #endif

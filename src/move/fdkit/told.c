@@ -7,20 +7,20 @@
 #include "move/fdkit/path.h"
 #include "move/fdkit/source.h"
 
-/* In what the destination goes by (path.c). */
+/* Do the two agree in everything by which the destination compares (path.c)? */
 static bool same(const Fds__Path *a, const Fds__Path *b)
 {
 	if (a->ino != b->ino || a->btime != b->btime || a->mode != b->mode ||
 	    a->writable != b->writable || strcmp(a->path, b->path))
 		return false;
-	if (S_ISDIR(a->mode)) /* is it being read? */
+	if (S_ISDIR(a->mode)) /* is the directory being read? */
 		return !a->pos == !b->pos;
 	if (!S_ISREG(a->mode) || a->writable || a->synthetic || a->carried)
 		return true;
 	return a->size == b->size && a->mtime == b->mtime;
 }
 
-/* Index plus 1 in s->told->path of the last that was told of that name, or 0. */
+/* Index plus 1 in s->told->path of the last file told with that name, or 0. */
 static size_t last_told(const struct fds_source *s, const char *path)
 {
 	uint32_t name = names_find(&s->told_path.name, path);

@@ -75,7 +75,7 @@ static ssize_t find_watched(struct fdscan *sc, int efd, const struct line *l,
 			compare_number);
 	pid_t pid = sc->s->pid;
 
-	/* a socket has only one description; to ask the kernel takes long */
+	/* a socket has only one description; asking the kernel takes long */
 	if (num && (is_socket(num, l) ||
 		    fdinfo_watches(pid, efd, l->tfd, toff, l->tfd) == 1))
 		return (ssize_t)num->file;

@@ -76,7 +76,7 @@ static int external_check(const Fds__Set *set, size_t i, struct error *err)
 	return fdkind_check_messages(m->unread, m->n_unread, UINT32_MAX, err);
 }
 
-/* A file before i with the same name, or SIZE_MAX. */
+/* The index of a file before i with the same name, or SIZE_MAX. */
 static size_t find_same(const Fds__Set *set, size_t i)
 {
 	for (size_t k = 0; k < i; k++) {
@@ -89,8 +89,8 @@ static size_t find_same(const Fds__Set *set, size_t i)
 }
 
 /*
- * Write through a description of our own, which cannot block. Where opening one
- * is forbidden (the keeper is another user's), write through far.
+ * Write through a new description, which cannot block. If opening one is
+ * forbidden (the keeper is another user's), write through far.
  */
 static int put_back_pipe(int near, int far, const Fds__External *m,
 			 struct error *err)

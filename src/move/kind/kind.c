@@ -1,6 +1,4 @@
-/*
- * kind.c - what several kinds need; see kind.h
- */
+/* kind.c - functions that several kinds need; see kind.h */
 #include "move/kind/kind.h"
 
 #include <errno.h>

@@ -16,9 +16,10 @@ struct fd_kind {
 	Fds__File__KindCase message; /* in fds.proto; none: it cannot move */
 
 	/*
-	 * Of this kind are those that /proc/PID/fd/NUMBER calls by that name,
-	 * or those that is() says are.  It is asked with link NULL first, as
-	 * reading that takes a call, and again with it if nobody said yes.
+	 * Descriptors are of this kind if /proc/PID/fd/NUMBER has this name, or
+	 * if is() says so. is() is asked with link NULL first, because reading
+	 * the link takes a call, and again with the link if no kind has said
+	 * yes.
 	 */
 	const char *link;
 	bool (*is)(const struct fdscan *sc, const struct fdscan_file *f,
@@ -27,28 +28,31 @@ struct fd_kind {
 	/* ---- source ---- */
 
 	/*
-	 * Fill in f->msg->KIND, or refuse.  link may be changed, and is NULL if
-	 * it was not needed; without sc->content it only asks whether that
+	 * Fill in f->msg->KIND, or refuse. link may be changed, and is NULL if
+	 * it was not needed. Without sc->content only find out whether that
 	 * would work (fdkit/source.h).
 	 */
 	int (*capture)(struct fdscan *sc, struct fdscan_file *f, char *link,
 		       struct error *err);
-	/* When all are captured: what takes several. */
+	/* Called when all are captured, for what concerns several of them. */
 	int (*capture_all)(struct fdscan *sc, struct error *err);
-	/* Bytes that it would take along if it were captured now. */
+	/* How many bytes it would take along if it were captured now. */
 	size_t (*size)(const struct fdscan_file *f);
-	/* Call fdtold_path() with what the destination has to have for it. */
+	/* Call fdtold_path() with what the destination must have for it. */
 	void (*tell)(struct fds_source *s, const struct fdscan *sc, size_t i);
-	/* The process has moved: end what the copy that is left would do. */
+	/*
+	 * The process has moved: end whatever the copy that is left here would
+	 * do.
+	 */
 	int (*end)(const struct fdscan_file *f);
 
 	/* ---- destination ---- */
 
 	/*
-	 * What came over the wire, which may lie: is it in file i what
-	 * capture() could have made?  NULL if it can do no harm, whatever it
-	 * says: make() does no more than the program itself could.  And all in
-	 * the set that belongs to no single file.
+	 * What came over the wire may be a lie: could capture() have made what
+	 * is in file i? NULL if no lie can do harm, because make() does no more
+	 * than the program itself could. check_set is for what belongs to no
+	 * single file of the set.
 	 */
 	int (*check)(const Fds__Set *set, size_t i, struct error *err);
 	int (*check_all)(const Fds__Set *set, struct error *err);
@@ -68,19 +72,19 @@ struct fd_kind {
 	int (*activate)(struct fds_restored *r, struct error *err);
 
 	/*
-	 * When it is made, F_SETFL sets the flags that any file may have, and
-	 * these; nothing if make() has opened it with all that it had.
+	 * Once it is made, F_SETFL sets the flags that any file may have, and
+	 * these; nothing if make() has set all flags itself.
 	 */
 	unsigned flags;
 	bool opened;
 };
 
-/* ---- for those who write one ---- */
+/* ---- for those who write a kind ---- */
 
-/* -EPROTO: the kernel says about f what we do not understand. */
+/* Returns -EPROTO: what the kernel says about f is not understood. */
 int fdkind_odd(const struct fdscan_file *f, struct error *err);
 
-/* -EPROTO: what came over the wire is no set of descriptors. */
+/* Returns -EPROTO: what came over the wire is not a set of descriptors. */
 int fdkind_bad(struct error *err, const char *what);
 int fdkind_check_messages(Fds__Message *const *m, size_t n, uint64_t max,
 			  struct error *err) must_check;

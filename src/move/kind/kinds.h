@@ -13,10 +13,13 @@ extern const struct fd_kind *const fd_kinds[];
 const struct fd_kind *fdkinds_of(const struct fdscan *sc,
 				 const struct fdscan_file *f, const char *link);
 
-/* The kind that has that message, or NULL. */
+/* The kind that has a message of that case, or NULL. */
 const struct fd_kind *fdkinds_find(Fds__File__KindCase message);
 
-/* What fds.proto calls it there, and the kind of that name, or NULL. */
+/*
+ * The name of the kind with that case in fds.proto, and the kind of that name,
+ * or NULL.
+ */
 const char *fdkinds_name(const struct fd_kind *k);
 const struct fd_kind *fdkinds_named(const char *name);
 

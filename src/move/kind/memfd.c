@@ -1,9 +1,8 @@
 /*
- * memfd.c - memfds and deleted files, which move with content
+ * memfd.c - memfds and deleted files, which move with their content
  *
- * Nothing but descriptors leads to them, so the process's are all there are;
- * for deleted files, which another process may have opened before, that is
- * looked after.
+ * Only descriptors lead to them, so the process usually has all there are; a deleted
+ * file may have been opened by another process before, which is checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@
 #include "move/fdkit/path.h"
 #include "move/kind/kind.h"
 
-/* Content is sent during the downtime, as pre-copy cannot track it. */
+/* Content is sent during the downtime, because pre-copy cannot track it. */
 #define CONTENT_MAX ((off_t)64 << 20)
 
 static int read_extent(int fd, off_t at, off_t end, Fds__Memfd *m)
@@ -49,7 +48,7 @@ static int read_extent(int fd, off_t at, off_t end, Fds__Memfd *m)
 	return 0;
 }
 
-/* Through a description of our own, as SEEK_DATA moves the offset. */
+/* Through a description of our own, because SEEK_DATA moves the offset. */
 static int read_extents(const struct fdscan *sc, const struct fdscan_file *f,
 			Fds__Memfd *m)
 {
@@ -84,8 +83,8 @@ static int read_content(const struct fdscan *sc, const struct fdscan_file *f,
 }
 
 /*
- * Does the file belong to another user?  What makes it at the destination has
- * the process's ids.
+ * Does the file belong to another user? A file that is made at the destination
+ * gets the process's ids.
  */
 static bool is_others(const struct fdscan *sc, const struct stat *st)
 {
@@ -314,7 +313,7 @@ static int fill_memfd(int fd, const Fds__Memfd *m)
 	return date_memfd(fd, m);
 }
 
-/* One that is mapped already loses what it holds, but no mapping. */
+/* If it is mapped already it loses its content, but no mapping. */
 static int open_memfd(const struct fds_restored *r, const Fds__Memfd *m)
 {
 	int mapped = r->ops->object ? r->ops->object(r->ctx, m->dev, m->ino)
@@ -385,7 +384,7 @@ static int open_ref(struct fds_restored *r, const Fds__File *f)
 		r->given[i] = fd >= 0;
 		return fd < 0 ? -errno : fd;
 	}
-	/* O_TMPFILE, under which it may have been opened, contains it. */
+	/* O_TMPFILE, which it may have been opened with, contains this flag. */
 	return fdkit_reopen(r->memfd[i], f->flags & ~(unsigned)O_DIRECTORY);
 }
 
@@ -403,7 +402,7 @@ static int memfd_make(struct fds_restored *r, size_t i, struct error *err)
 	return fd < 0 ? error_sys(err, fd, "memfd") : fd;
 }
 
-/* Last, as a seal may forbid what making it takes. */
+/* Last, because a seal may forbid something that making it needs. */
 static int memfd_make_last(struct fds_restored *r, struct error *err)
 {
 	for (size_t i = 0; i < r->set->n_memfd; i++) {

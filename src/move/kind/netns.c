@@ -1,7 +1,8 @@
 /*
  * netns.c - descriptors of the process's own network namespace
  *
- * Who makes descriptors at the destination is in it already: sockets are made there.
+ * The process that makes descriptors at the destination is in it already, because
+ * sockets are made there.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -23,9 +23,9 @@ static Fds__Path *clone_path(const Fds__Path *p, const struct stat *st)
 }
 
 /*
- * Of the process itself: it is there with the process, not before.  At the
- * destination another one's pid may belong to another process; a capsule's
- * first process is everywhere the same.
+ * Files of /proc about the process itself: they exist together with the
+ * process, not before. At the destination another pid may belong to another
+ * process; a capsule's first process is the same everywhere.
  */
 static int check_process(const struct fdscan *sc, const struct fdscan_file *f,
 			 Fds__Path *p, struct error *err)
@@ -58,7 +58,7 @@ static int capture_early(struct fdscan *sc, struct fdscan_file *f)
 	return 0;
 }
 
-/* /proc/PID/net/dev and its like are said to be deleted, and never are. */
+/* /proc/PID/net/dev and the like are reported as deleted, but never are. */
 static void drop_tail(char *link, const struct stat *st)
 {
 	static const char tail[] = " (deleted)";
@@ -105,10 +105,7 @@ static int path_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	r = check_process(sc, f, p, err);
 	if (r < 0)
 		return r;
-	/*
-	 * A directory's offset is a number that means another entry at the
-	 * destination.
-	 */
+	/* A directory's offset would mean another entry at the destination. */
 	if (p->carried && S_ISDIR(p->mode) && p->pos)
 		return error_set(
 			err, sc->content ? -EAGAIN : -ENOTSUP,
@@ -173,7 +170,7 @@ static int open_path(const Fds__File *f, struct error *err)
 		      : set_pos(fd, f, err);
 }
 
-/* A late file has something else in its place until path_late(). */
+/* Until path_late() a late file has something else in its place. */
 static int path_make(struct fds_restored *r, size_t i, struct error *err)
 {
 	const Fds__File *f = r->set->file[i];

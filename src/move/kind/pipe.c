@@ -34,7 +34,7 @@ static int pipe_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 
 	f->msg->pipe = m = xmalloc(sizeof(*m));
 	fds__pipe_end__init(m);
-	/* Of the first file of that inode until pipe_capture_all(). */
+	/* The first file of that inode, until pipe_capture_all(). */
 	m->pipe = (uint32_t)fdscan_first_of_inode(sc, f);
 	return 0;
 }
@@ -47,7 +47,7 @@ static int tee_content(int fd, int twin[2], int size)
 	if (pipe2(twin, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
 	/*
-	 * EPERM: a user with many pipes may not enlarge one, but what it holds
+	 * EPERM: a user with many pipes may not enlarge one, but its content
 	 * may fit all the same
 	 */
 	if (fcntl(twin[1], F_SETPIPE_SZ, size) < 0 && errno != EPERM)
@@ -129,7 +129,7 @@ static int poll_end(const struct fdscan_file *f, struct error *err)
 		       : p.revents;
 }
 
-/* If the process has one end only, nobody else may have the other. */
+/* If the process has only one end, no other process may have the other. */
 static int check_ends(const struct ends *e, struct error *err)
 {
 	const struct fdscan_file *f = e->reader ? e->reader : e->writer;
@@ -146,8 +146,9 @@ static int check_ends(const struct ends *e, struct error *err)
 }
 
 /*
- * Another host that shares the file system shares the name, and not the pipe:
- * both ends must be the process's.  In a tree that moves nobody else is.
+ * Another host that shares the file system shares the name, but not the pipe:
+ * so both ends must belong to the process. In a tree that moves nobody else has
+ * one.
  */
 static int check_fifo(struct fdscan *sc, const struct ends *e, const char *path,
 		      struct error *err)
@@ -315,8 +316,8 @@ int fdpipe_resize(int fd, uint32_t size)
 }
 
 /*
- * Where source and destination are one machine it is the very same pipe, and
- * what is in it is there.  Otherwise nobody else's bytes may be.
+ * If source and destination are one machine it is the very same pipe, whose
+ * content is still there. Otherwise it must not have bytes of somebody else.
  */
 static int fill_fifo(int fd, const Fds__Pipe *m, struct error *err)
 {
@@ -345,8 +346,9 @@ static int fill_fifo(int fd, const Fds__Pipe *m, struct error *err)
 }
 
 /*
- * The pipe is held open both ways until all its ends are made, so that opening
- * none waits for another; but readers remember a writer once they have seen it.
+ * The pipe is held open for both directions until all its ends are made, so
+ * that opening an end never waits for the other; but readers notice once they
+ * have seen a writer.
  */
 static int make_fifo(struct fds_restored *r, const Fds__Pipe *m, int *ret,
 		     struct error *err)

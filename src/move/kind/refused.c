@@ -1,4 +1,4 @@
-/* refused.c - kinds of descriptors that are known and cannot move */
+/* refused.c - kinds of descriptors that are known, and cannot move */
 #include <errno.h>
 #include <string.h>
 #include <sys/vfs.h>

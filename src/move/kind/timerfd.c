@@ -22,8 +22,8 @@
 
 /*
  * A periodic timer that has expired stands still until it is read, and then
- * shows no remaining time; timerfd_gettime() counts what has passed and sets
- * it going.  It may expire again before fdinfo is read.
+ * shows no remaining time; timerfd_gettime() counts the expirations and sets it
+ * going. It may expire again before fdinfo is read.
  */
 static int read_timer(struct fdscan *sc, struct fdscan_file *f, Fds__Timerfd *m,
 		      struct error *err)
@@ -58,7 +58,7 @@ static int read_timer(struct fdscan *sc, struct fdscan_file *f, Fds__Timerfd *m,
 	return 0;
 }
 
-/* The wall clock can be set, so that an instant on it must stay one. */
+/* The wall clock can be set, so an instant on it must stay that instant. */
 static void make_absolute(Fds__Timerfd *m)
 {
 	if (!(m->flags & TFD_TIMER_ABSTIME) || !m->value ||
@@ -80,7 +80,10 @@ static int timerfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 		if (sc->content)
 			r = read_timer(sc, f, m, err);
 	} while (!r && m->interval && !m->value && ++tries < 5);
-	/* One of a few ns never shows: at 1 ns to go it is no different. */
+	/*
+	 * A timer with a few ns left never shows that; with 1 ms left it makes
+	 * no difference.
+	 */
 	if (m->interval && !m->value)
 		m->value = 1;
 	make_absolute(m);
@@ -101,8 +104,8 @@ static int timerfd_check(const Fds__Set *set, size_t i, struct error *err)
 }
 
 /*
- * How often it has expired, and when it will next.  now: on the process's
- * CLOCK_MONOTONIC; what passed on the way counts.
+ * How often the timer has expired, and when it will next. now: on the process's
+ * CLOCK_MONOTONIC, including the time that the move has taken so far.
  */
 static void advance_timer(const Fds__Timerfd *m, int64_t now, uint64_t *ticks,
 			  int64_t *value)

@@ -11,7 +11,7 @@
 #include "move/land/land.h"
 #include "move/proc/proc.h"
 
-/* F asks for the process's end of an external. */
+/* F asks for the process's end of an external descriptor. */
 static int give_external(struct landing *l, const char *name)
 {
 	const struct move_dest_ops *ops = l->dst->ops;
@@ -30,7 +30,9 @@ static int give_external(struct landing *l, const char *name)
 	return r;
 }
 
-/* They may take so long that nobody is to be ahead any more. */
+/*
+ * These requests may take so long that nobody is to be ahead of others any more.
+ */
 static int next_queue(struct landing *l, struct frame *f, struct error *err)
 {
 	int r;
@@ -44,8 +46,8 @@ static int next_queue(struct landing *l, struct frame *f, struct error *err)
 }
 
 /*
- * F asks for at most so many bytes of queues.  Whatever is wrong then is told by F
- * in the end, which only hears that none came.
+ * F asks for so many bytes of queues at most. An error here is told by F in the end,
+ * which itself only hears that no bytes came.
  */
 static int give_queue(struct landing *l, int32_t most)
 {
@@ -142,7 +144,7 @@ void landing_close_files(struct landing *l)
 {
 	struct error err;
 
-	/* should F be dead, the next request tells */
+	/* if F is dead, the next request will tell */
 	for (size_t i = 0; i < l->helper.nr_files; i++)
 		(void)!landing_ask(l, HELPER_CLOSE, l->helper.file[i].fd, NULL,
 				   0, NULL, &err);
@@ -182,7 +184,7 @@ int landing_restore_fds(struct landing *l, const void *blob, size_t n,
 	if (r < 0)
 		return r;
 	l->helper.left = r;
-	/* Nothing is left to do, nor is there a lock to take. */
+	/* Nothing is left to do, and there is no lock to take. */
 	if (l->helper.left == HELPER_LEFT_NOTHING)
 		return 0;
 	return fds_locks(blob, n, &l->lock, &l->nr_locks, err);

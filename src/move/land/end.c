@@ -1,6 +1,6 @@
 /*
- * end.c - the end of a landing: what its threads wait for, the code they
- * run; see land.h and tracee/wait.h
+ * end.c - the end of a landing: what its threads wait for, and the code they run; see
+ * land.h and tracee/wait.h
  */
 #include <errno.h>
 #include <string.h>
@@ -29,10 +29,7 @@ void landing_tick(struct landing *l)
 		uint64_t v[2];
 
 		wait_store(e->form, e->until - now, e->at_least, v);
-		/*
-		 * a limit that cannot be written there stays at its longer
-		 * value
-		 */
+		/* a limit that cannot be written keeps its longer value */
 		if (!e->here)
 			(void)!tracee_write(l->pid, e->there, v, sizeof(v));
 		else if (e->form == WAIT_MSEC)

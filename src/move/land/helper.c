@@ -39,7 +39,7 @@
 #define CLONE_NEWTIME 0x00000080
 #endif
 
-/* A piece of shared memory, made before the descriptors that show it. */
+/* A piece of shared memory; made before the descriptors that refer to it. */
 struct object {
 	uint64_t dev, ino;
 	int fd;
@@ -57,8 +57,8 @@ struct helper {
 };
 
 /*
- * A program of which nothing else is told has the default actions, whatever our
- * own starter ignored; the C library would leave out 32 and 33.
+ * Unless something else is told, a program's signals have the default actions, whatever
+ * our own starter ignored; the C library would leave out 32 and 33.
  */
 static void default_actions(void)
 {
@@ -128,7 +128,9 @@ static int shift_clocks(const struct clocks *s)
 	return io_write_file(AT_FDCWD, "/proc/self/timens_offsets", text);
 }
 
-/* Answers with a pidfd of L and one of F: only so does the engine know them. */
+/*
+ * Answers with a pidfd of L and one of F: the engine knows them only by these.
+ */
 static int make_landing(struct helper *h, int ret_fds[HELPER_FDS])
 {
 	pid_t tid = h->spec->pid;
@@ -224,7 +226,7 @@ static struct object *find_object(const struct helper *h, uint64_t dev,
 	return NULL;
 }
 
-/* Its size is what mappings need, until its descriptor says better. */
+/* The size that mappings need, until the descriptor says it better. */
 static int make_object(struct helper *h, const struct landing_object *want,
 		       size_t n, struct error *err)
 {
@@ -290,7 +292,7 @@ static int step_aside(struct helper *h, int first, struct error *err)
 	return r;
 }
 
-/* The connections come alive, and what stays in the table is L's alone. */
+/* Connections come alive, and the table then has only descriptors of L. */
 static int activate(struct helper *h, struct error *err)
 {
 	int r = h->restored ? fds_activate(h->restored, err) : 0;
@@ -464,7 +466,7 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds)
 	io_close(&h.sock);
 	if (h.restored)
 		outlive_engine(&h);
-	/* to exit takes longer than all that is left to do for the others */
+	/* exiting takes longer than all that the others still have to do */
 	hurry_end(0);
 	await_release(&h);
 	return 0;

@@ -147,7 +147,7 @@ void landing_destroy(struct landing *l, bool keep)
 	free(l);
 }
 
-/* The address in L of something that lies in our mapping of the area. */
+/* The address in L of something in our mapping of the area. */
 static uint64_t there(const struct landing *l, const void *here)
 {
 	return l->area + STUB_BOX + (uint64_t)((const char *)here - l->map);
@@ -243,7 +243,7 @@ static void landing_go(struct landing *l)
 	landing_wake(&l->box->request, 1);
 }
 
-/* Check the results of those of the first n calls that were made. */
+/* Check the results of those among the first n calls that were made. */
 static int check_calls(const struct landing *l, size_t n, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {

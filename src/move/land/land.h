@@ -32,18 +32,18 @@ enum helper_left {
 };
 
 struct landing {
-	/* The move's: the same for every process that lands in it. */
+	/* What the processes of one move share here. */
 	const struct move_dest *dst;
 	struct watch *watch; /* of the engine */
-	/* watch.c's: who runs ahead of others. */
+	/* watch.c's: who is ahead of others. */
 	struct landing_ahead {
-		bool on;      /* F and L do, by landing_hurry() */
+		bool on;      /* F and L are, by landing_hurry() */
 		usec_t since; /* then */
 		bool own;     /* L's threads put themselves back from now on */
 	} ahead;
-	struct channel *ch; /* to the source */
+	struct channel *ch; /* to the source: when */
 	struct {
-		usec_t at;	/* the last BEAT */
+		usec_t at;	/* the last BEAT was sent */
 		uint64_t ticks; /* what it was about had had by then */
 	} beat;			/* watch.c's */
 
@@ -59,7 +59,7 @@ struct landing {
 		size_t nr_files, cap_files;
 		enum helper_left left; /* what it has left to do */
 		struct frame queue;    /* the last, for it */
-		int lost_code;	       /* why none came, and: */
+		int lost_code;	       /* why no bytes came, and: */
 		struct error lost;
 	} helper;
 
@@ -91,7 +91,7 @@ struct landing {
 		const char *what[STUB_BOX_CALLS];
 	} list;
 
-	/* end.c's: remaining times until some instants, updated until: */
+	/* end.c's: remaining times until instants, updated until: */
 	struct landing_end {
 		enum wait_form form;
 		uint64_t *here; /* or NULL: */
@@ -137,7 +137,7 @@ int landing_flush(struct landing *l, struct error *err) must_check;
 int landing_watch(struct landing *l, struct error *err) must_check;
 enum landing_stage {
 	LANDING_STANDS = 1, /* the copy is complete */
-	LANDING_ASKS,	    /* for the source's word */
+	LANDING_ASKS,	    /* waiting for the source's decision */
 	LANDING_COMMITTED,  /* which has come */
 	LANDING_RELEASED,
 };
@@ -151,9 +151,9 @@ void landing_hurry(struct landing *l, bool on);
 /* Called now and then: ends the raised priority when it has lasted too long. */
 void landing_hurry_bound(struct landing *l);
 /*
- * To be called now and then by who works, with pid 0, or waits for that process:
- * as long as it gets on, or would if others left it a processor, the source is
- * told so (BEAT), and does not take it for hung.
+ * To be called now and then: with pid 0 by this process while it works, or with the
+ * process that it waits for. As long as that makes progress, or would if others left it
+ * a processor, the source is told so (BEAT), and does not take this end for hung.
  */
 void landing_beat(struct landing *l, pid_t pid);
 /* End the raised priority of L and F. */
@@ -237,11 +237,13 @@ struct stub_thread *landing_slot_here(const struct landing *l, size_t i,
 
 /* ---- between the files of this room ---- */
 
-/* How often a wait for L or F looks whether they live, and get on; in ms. */
+/*
+ * How often, in ms, a wait for L or F checks whether they live and make progress.
+ */
 #define LANDING_LOOK 30
-/* It takes that process longer. */
+/* That process needs longer. */
 void landing_wait_longer(struct landing *l, pid_t pid);
-/* The engine's words to F. */
+/* What the engine asks of F. */
 
 enum helper_verb {
 	HELPER_CLONE,	 /* -> pidfds of L and F */

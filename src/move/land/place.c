@@ -68,7 +68,7 @@ void place_end(struct landing *l)
 	io_close(&l->uffd);
 }
 
-/* What is there already is written over. */
+/* Whatever is there already is overwritten. */
 static int write_runs(const struct landing *l, const struct frame_run *run,
 		      uint64_t nr, const unsigned char *p)
 {

@@ -27,7 +27,7 @@ int move_release(int fd, struct error *err)
 
 	if (box == MAP_FAILED)
 		return error_sys(err, -errno, "the landing memory");
-	/* F does the rest, or has long done its part. */
+	/* F does the rest, or has done so long ago. */
 	if (!__atomic_compare_exchange_n(&box->alive, &alive, STUB_ALIVE_WANTED,
 					 false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE) &&

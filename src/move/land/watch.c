@@ -1,7 +1,6 @@
 /*
- * watch.c - the destination's bounds, as send/watch.c has the source's: how
- * long a copy stands still that is ours to release, and how long anybody is
- * ahead of others
+ * watch.c - the destination's limits, as send/watch.c has the source's: how long a copy
+ * stands still that this end has to release, and how long processes are ahead of others
  */
 #include <errno.h>
 #include <time.h>
@@ -13,7 +12,7 @@
 #include "move/proc/watch.h"
 #include "move/wire/frame.h"
 
-/* How long nothing may get on. */
+/* For how long there may be no progress. */
 #define STANDSTILL (3 * USEC_PER_SEC)
 #define HURRY_MOST (30 * USEC_PER_MSEC)
 
@@ -31,7 +30,7 @@ void landing_calm(const struct landing *l)
 	hurry_end(l->helper.pid);
 }
 
-/* Does it run, or want to; or has it run since the last time? */
+/* Does the process run, or want to? Or has it run since the last time? */
 static bool gets_on(struct landing *l, pid_t pid)
 {
 	uint64_t before = l->beat.ticks;
@@ -95,7 +94,7 @@ static void calm(void *landing)
 }
 
 /*
- * If another process was told that COMMIT has come, it releases the copy;
+ * If another process was told that COMMIT has come, that one releases the copy;
  * otherwise this one does.
  */
 static void ended(void *landing, int stage, bool hung)

@@ -13,8 +13,8 @@
 #include "core/xalloc.h"
 
 /*
- * So much is read, hashed and sent at a time that it stays in a core's cache
- * meanwhile; less costs more calls.
+ * So much is read, hashed and sent at a time that it stays in a core's cache; less at a
+ * time would cost more calls.
  */
 #define DATA_PAGES 64
 _Static_assert(DATA_PAGES <= FRAME_PAGES_RUNS &&
@@ -61,7 +61,7 @@ void page_sender_destroy(struct page_sender *s)
 	free(s);
 }
 
-/* Read all runs at once; false if some page resists. */
+/* Read all runs at once; false if some page cannot be read. */
 static bool read_runs(struct page_sender *s)
 {
 	struct iovec there[DATA_PAGES];
@@ -199,8 +199,8 @@ uint64_t page_sender_count(const struct page_sender *s)
 }
 
 /*
- * Is the process's memory still there? proc/PID/mem belongs to one address
- * space, and reads as ended when that is gone.
+ * Is the process's memory still there? proc/PID/mem belongs to one address space, and
+ * reads as its end when that is gone.
  */
 bool page_sender_alive(const struct page_sender *s)
 {

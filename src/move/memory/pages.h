@@ -25,7 +25,7 @@ void page_sender_destroy(struct page_sender *s);
  */
 int page_sender_add(struct page_sender *s, uint64_t start, uint64_t end,
 		    struct error *err) must_check;
-/* As that, but pages full of zeros are left out. */
+/* The same, except that pages full of zeros are left out. */
 int page_sender_add_nonzero(struct page_sender *s, uint64_t start, uint64_t end,
 			    struct error *err) must_check;
 /*

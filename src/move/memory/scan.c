@@ -13,7 +13,7 @@
 
 #define SCAN_REGIONS   4096
 /*
- * Pages protected at a time: what is found goes on its way before the rest is
+ * Pages are protected so many at a time: what is found is sent before the rest is
  * looked for, and the process has less time to write to it again.
  */
 #define SCAN_PROTECTED 4096
@@ -76,7 +76,9 @@ void scan_close(struct scan *s)
 	free(s);
 }
 
-/* Where the regions go; those of the categories `but` are passed over. */
+/*
+ * The functions that get the regions; those of the categories `but` are passed over.
+ */
 struct sink {
 	uint64_t but;
 	scan_fn *fn;
@@ -128,7 +130,9 @@ struct run {
 
 typedef int run_fn(void *arg, const struct run *run, struct error *err);
 
-/* What of an entry matters: of, unless it is one of but, or nothing is there.
+/*
+ * Which bits of an entry matter: those of `of`, none if a bit of `but` is set or no
+ * page is there.
  */
 static uint64_t entry_kind(uint64_t entry, uint64_t of, uint64_t but)
 {
@@ -229,7 +233,9 @@ static bool page_written(struct scan *s, const char *page)
 	       written;
 }
 
-/* A kernel without them takes all the calls and never says "written". */
+/*
+ * A kernel without soft-dirty bits accepts all the calls, but never says "written".
+ */
 bool scan_has_soft(void)
 {
 	volatile char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -250,7 +256,7 @@ bool scan_has_soft(void)
 	return ok;
 }
 
-/* Does the ioctl know that category?  A scan of nothing tells. */
+/* Does the ioctl know that category? A scan of an empty range tells. */
 static bool has_category(uint64_t category)
 {
 	struct scan *s = scan_open(getpid(), false, NULL);
@@ -380,7 +386,7 @@ bool scan_is_tracked(struct scan *s, uint64_t at)
 int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		 void *arg, struct error *err)
 {
-	/* exactly these masks: the kernel has a short way for them */
+	/* exactly these masks: the kernel has a fast path for them */
 	struct pm_scan_arg a = {
 		.flags = PM_SCAN_CHECK_WPASYNC,
 		.start = start,

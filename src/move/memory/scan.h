@@ -17,7 +17,7 @@
 
 struct scan;
 
-/* reading: as kernels without the ioctl have to. */
+/* Read pagemap, as on kernels without the ioctl. */
 struct scan *scan_open(pid_t pid, bool reading, struct error *err) must_check;
 void scan_close(struct scan *s);
 /* Call watch_beat() of w for each piece that was read; see proc/watch.h. */

@@ -11,7 +11,7 @@
 #include "core/units.h"
 #include "move/proc/proc.h"
 
-/* PROC_TIME_INIT_INO of the kernel, the same since there are any */
+/* PROC_TIME_INIT_INO of the kernel, the same in all versions */
 #define FIRST_NAMESPACE "time:[4026531834]"
 
 void clocks_offsets(pid_t pid, struct clocks *ret)

@@ -21,8 +21,8 @@ void cpu_describe(Move__Hello *h);
 #define XSTATE_TILES (UINT64_C(1) << 18)
 
 /*
- * Bytes of this machine's XSAVE image without what has to be asked for.
- * cpu_describe() finds it; afterwards it costs nothing.
+ * The size of this machine's XSAVE image without what has to be asked for.
+ * cpu_describe() finds it; after that the call costs nothing.
  */
 size_t cpu_plain_image(void);
 

@@ -181,8 +181,8 @@ static bool has_open(int proc, const char *pid, const struct stat *st)
 }
 
 /*
- * Where source and destination are one machine, what is being made there has
- * open what the process had a moment ago (fdkit/early.c).
+ * If source and destination are one machine, a process that is being made there may
+ * have open what this one had a moment ago (fdkit/early.c).
  */
 static bool is_landing(int proc, const char *pid)
 {
@@ -207,8 +207,7 @@ pid_t fdinfo_other_holder(pid_t pid, const struct stat *st)
 		pid_t its = (pid_t)strtol(e->d_name, NULL, 10);
 
 		/*
-		 * We have the file open ourselves: the copy that was just
-		 * taken.
+		 * We ourselves have the file open: it is the copy just taken.
 		 */
 		if (its > 0 && its != pid && its != getpid() &&
 		    has_open(dirfd(d), e->d_name, st) &&

@@ -54,8 +54,8 @@ const char *fdinfo_field(const char *text, const char *key, int base,
 int fdinfo_compare(pid_t pid_a, int a, pid_t pid_b, int b);
 
 /*
- * Is what epoll set efd watches as number tfd (the toff'th entry of that
- * number) the description behind fd?  1, 0 or negative errno.
+ * Does epoll set efd, as its number tfd (the toff'th entry of that number), watch the
+ * description behind fd? 1, 0 or negative errno.
  */
 int fdinfo_watches(pid_t pid, int efd, int tfd, unsigned toff, int fd);
 

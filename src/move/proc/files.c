@@ -29,8 +29,9 @@ static int open_in(int root, const char *path)
 	return fd;
 }
 
-/* By reading: it may be cut while we are at it, and a mapping of it then
- * faults. */
+/*
+ * By read(): the file may be cut meanwhile, and a mapping of it would fault then.
+ */
 static int hash_part(XXH3_state_t *state, int fd, off_t at, size_t n)
 {
 	static char buf[1 << 18];
@@ -133,7 +134,7 @@ static int add_file(int root, const char *path, bool shared, Move__Hello *h,
 	f->shared = shared;
 	r = look_at_file(fd, "", f);
 	f->carried = is_carried(h, f->dev);
-	/* what is written to through the mapping has no hash */
+	/* a file that is written through the mapping has no hash */
 	if (!r && !shared && !f->carried)
 		r = hash_file(fd, f->size, &f->hash);
 	if (r < 0) {

@@ -18,9 +18,9 @@ void layout_keep_moving(struct vma_list *l, uint64_t area, size_t area_size);
 void layout_find_fixed(const struct vma_list *l, struct vma_list *fixed);
 
 /*
- * Compute what has to be unmapped (gone: ranges) and mapped (fresh: mappings or
- * parts of them) to turn one layout into the other.  Protections and advice do
- * not count.  Both results are appended in order of address.
+ * Compute what has to be unmapped (gone: ranges) and mapped (fresh: mappings or parts
+ * of them) to turn one layout into the other. Protections and advice do not count. Both
+ * results are appended in order of address.
  */
 void layout_diff(const struct vma_list *from, const struct vma_list *to,
 		 struct vma_list *gone, struct vma_list *fresh);

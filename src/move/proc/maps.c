@@ -48,7 +48,7 @@ static bool vma_is_special(const char *path)
 	       !strcmp(path, "[uprobes]");
 }
 
-/* Shared memory without a name of its own shows as one of these. */
+/* Shared memory without a name of its own appears as one of these. */
 static bool path_is_nameless(const char *path)
 {
 	return !strcmp(path, "/memfd:" OBJECT_NAMELESS " (deleted)") ||
@@ -152,8 +152,8 @@ static int parse_map_line(const char *line, size_t n, struct vma *ret)
 }
 
 /*
- * The kernel tells a piece at a time, and what comes later is newer: make room
- * for it where a mapping has grown or come into being over one just told.
+ * The kernel reports one piece at a time, and a later piece is newer: make room for it
+ * where a mapping has grown, or has come into being over one just reported.
  */
 static void cut_overlap(struct vma_list *l, uint64_t start)
 {

@@ -156,10 +156,7 @@ ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err)
 	return (ssize_t)nr;
 }
 
-/*
- * Without CONFIG_PROC_CHILDREN all processes have to be asked for their
- * parent.
- */
+/* Without CONFIG_PROC_CHILDREN every process has to be asked for its parent. */
 static int search_child(pid_t pid, pid_t *ret, struct error *err)
 {
 	DIR *d = opendir("/proc");
@@ -195,7 +192,7 @@ int proc_child_of(pid_t pid, const pid_t *tid, size_t n, pid_t *ret,
 			found = (pid_t)strtol(text, NULL, 10);
 			free(text);
 		} else {
-			/* the thread may have ended, but not the main one */
+			/* the thread may have ended, but not the main thread */
 			known = tid[i] != pid;
 		}
 	}
@@ -230,7 +227,10 @@ int proc_running(pid_t pid, struct error *err)
 	struct proc_status st = { 0 };
 	struct procstat stat;
 
-	/* who may not see it (hidepid) does not know; without memory it is over */
+	/*
+	 * a process that we may not look at (hidepid) is not known; one without memory
+	 * has ended
+	 */
 	if (!(kill(pid, 0) < 0 && errno == ESRCH) &&
 	    (proc_read_status(pid, &st, NULL) < 0 ||
 	     (st.state != 'Z' && st.state != 'X')) &&

@@ -93,11 +93,11 @@ bool vma_has_object(const struct vma *v);
 /* Does it map a file that has a name? */
 bool vma_shows_file(const struct vma *v);
 /*
- * Can the process write to that file through this mapping?  Its advice has been
+ * Can the process write to that file through this mapping? Its advice must have been
  * read.
  */
 bool vma_writes_file(const struct vma *v);
-/* Shared memory without a name: nobody has a descriptor of it. */
+/* Shared memory without a name: no process has a descriptor of it. */
 bool vma_is_nameless(const struct vma *v);
 /* The name of its memfd, fresh; "" if it has none. */
 char *vma_object_name(const struct vma *v);
@@ -140,19 +140,19 @@ ssize_t proc_read_tasks(pid_t pid, pid_t **ret, struct error *err) must_check;
 
 /* Find a child process of any of its threads: *ret is one of them, or 0. */
 int proc_read_child(pid_t pid, pid_t *ret, struct error *err) must_check;
-/* The same where its n threads are known. */
+/* The same for a process whose n threads are known. */
 int proc_child_of(pid_t pid, const pid_t *tid, size_t n, pid_t *ret,
 		  struct error *err) must_check;
 
 /*
- * -ESRCH, and "process N has exited", if it has, or is just about to.  What
- * reads of it fails in words of its own then, so ask whenever something has.
+ * -ESRCH, and "process N has exited", if it has exited or is about to. Reading its
+ * files fails with other texts then, so ask this whenever something has failed.
  */
 int proc_running(pid_t pid, struct error *err) must_check;
 
 /*
- * Has it an address space still?  A process that exits loses it before it
- * becomes a zombie.
+ * Has it still an address space? A process that exits loses it before it becomes a
+ * zombie.
  */
 bool proc_has_memory(pid_t pid);
 

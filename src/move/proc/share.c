@@ -60,7 +60,7 @@ static bool maps_object(const struct vma_list *maps, const struct vma *v)
 	return false;
 }
 
-/* What of maps, if anything, does process other have too? */
+/* Which object of maps, if any, does process `other` have too? */
 static const struct vma *find_shared(pid_t other, const struct vma_list *maps)
 {
 	struct vma_list its = { 0 };

@@ -22,11 +22,11 @@ bool share_has_descriptor(pid_t pid, const struct vma *v);
  */
 enum share_how {
 	SHARE_PAGES,	  /* by tracked pages, as private memory */
-	SHARE_WHOLE,	  /* all of it: the descriptor is closed */
+	SHARE_WHOLE,	  /* as a whole: its descriptor is closed */
 	SHARE_DESCRIPTOR, /* with its descriptor */
 };
 
-/* Objects that an earlier pass left to their descriptors. */
+/* Objects that an earlier pass has left to their descriptors. */
 struct share_left {
 	struct share_object {
 		uint64_t dev, ino;

@@ -14,7 +14,7 @@
 
 #include "core/io.h"
 
-/* Does pid use the object in that slot?  Not if the slot is empty. */
+/* Does pid use the object in that slot? Not if the slot is empty. */
 typedef bool is_its_fn(int slot, pid_t pid);
 
 static bool is_its_set(int slot, pid_t pid)
@@ -94,7 +94,9 @@ static bool is_same(int a, int b)
 	       x.st_dev == y.st_dev;
 }
 
-/* We enter that namespace for a moment; nothing of ours is in either. */
+/*
+ * We enter that namespace for a moment; neither namespace has objects of ours.
+ */
 static int find_in(int its, int ours, const char **ret)
 {
 	if (setns(its, CLONE_NEWIPC) < 0)

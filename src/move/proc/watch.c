@@ -18,16 +18,16 @@
 #include "move/move.h"
 #include "move/proc/proc.h"
 
-/* Shared by the two. */
+/* Shared by engine and watch. */
 struct watch {
-	_Atomic unsigned beat; /* another one each time it gets on */
+	_Atomic unsigned beat; /* changed each time the engine makes progress */
 	_Atomic unsigned limit;
 	_Atomic bool stands, waits;
 	_Atomic bool hurried;
 	_Atomic pid_t also[2]; /* besides the engine */
 	_Atomic int note;
 	pid_t engine;
-	pid_t pid; /* the watch's, for the engine alone */
+	pid_t pid; /* the watch's, about the engine alone */
 };
 
 struct looks {
@@ -44,8 +44,8 @@ static bool is_stopped(pid_t pid)
 }
 
 /*
- * It wants to run, and has not: others have the processors.  Who hangs in a loop
- * runs, and for so long that it shows.
+ * The engine wants to run, and has not: others have the processors. An engine that
+ * hangs in a loop does run, and so long that it shows.
  */
 static bool is_starved(const struct watch *w, struct looks *k)
 {

@@ -1,6 +1,6 @@
 /*
- * memory.c - what MAP, UNMAP, ZAP, PUNCH and PAGES tell of a process's memory;
- * the first MAP makes what lands
+ * memory.c - what MAP, UNMAP, ZAP, PUNCH and PAGES tell of a process's memory; the
+ * first MAP makes the landing process
  */
 #include <errno.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static int make_landing(struct receiving *v, const Move__Layout *m,
 				 (unsigned long long)m->area_size);
 	clocks_offsets(0, &here);
 	/*
-	 * A thread in the middle of the vdso may have seen that there is a
-	 * time namespace, whose page must then be there.
+	 * A thread in the middle of the vdso may have seen that there is a time
+	 * namespace, so that its page must exist.
 	 */
 	spec.shift_clocks = m->own_clocks ||
 			    spec.clocks.monotonic != here.monotonic ||
@@ -83,8 +83,8 @@ static int compare_file(int root, const Move__File *f, struct compared *c)
 }
 
 /*
- * If the file cannot be opened nothing is mapped, and what was mapped there
- * before is gone.
+ * If the file cannot be opened nothing is mapped, and what was mapped there before is
+ * gone.
  */
 static int receive_mapping(struct receiving *v, const Move__Vma *m,
 			   struct compared *c, struct error *err)

@@ -88,7 +88,9 @@ static int receive_hello(struct receiving *v, struct error *err)
 	return r < 0 ? r : answer_hello(v, err);
 }
 
-/* Answer SYNC: all before it has been taken, except what is lacking. */
+/*
+ * Answer SYNC: all that came before it has been done, except what is lacking.
+ */
 static int receive_sync(struct receiving *v, struct error *err)
 {
 	uint64_t nr = frame_u64(&v->frame);
@@ -140,7 +142,7 @@ static int receive_state(struct receiving *v, struct error *err)
 	struct receive_process *p = &v->process;
 	int r = move_fault(MF_DEST_STATE, err);
 
-	/* what is lacking is looked at when DONE comes */
+	/* what is lacking is checked when DONE comes */
 	if (!r && !v->done)
 		r = error_set(err, -EPROTO, "STATE before DONE");
 	if (!r)
@@ -153,7 +155,9 @@ static int receive_state(struct receiving *v, struct error *err)
 	return r;
 }
 
-/* Prepare what only the end needs, as far as it is known before the freeze. */
+/*
+ * Prepare what only the end of the move needs, as far as it is known before the freeze.
+ */
 static int prepare_end(struct receive_process *p, struct error *err)
 {
 	int r = p->exe_done ? 0 : restore_exe(p->landing, p->exe, err);
@@ -171,7 +175,7 @@ static int receive_fds(struct receiving *v, struct error *err)
 					   v->frame.size, err);
 }
 
-/* The process is about to stand still (on), or that is over or was in vain. */
+/* The process is about to stand still (on), or that is over, or was in vain. */
 static void receive_hurry(struct receiving *v, bool on)
 {
 	/* what cannot be made now may be made at the freeze */
@@ -244,7 +248,7 @@ static int receive_all(struct receiving *v, struct error *err)
 	return r;
 }
 
-/* The copy is ours now, and runs whatever else goes wrong. */
+/* The copy belongs to this host now, and runs whatever else goes wrong. */
 static int receive_release(struct receiving *v, struct error *err)
 {
 	const struct move_dest_ops *ops = v->dst->ops;

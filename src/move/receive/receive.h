@@ -25,16 +25,16 @@
 struct receive_process {
 	struct landing *landing; /* NULL before the first MAP */
 	struct restore_ids ids;	 /* who it is, */
-	char *exe;		 /* and whose program it is to be, */
+	char *exe;		 /* and which program it is to run */
 	bool exe_done;		 /* which it is */
 	Move__State *state;	 /* NULL before STATE */
-	struct restart *restart; /* threads that we see off */
+	struct restart *restart; /* threads that are followed until they run */
 };
 
 struct receiving {
 	const struct move_dest *dst;
 	struct channel *ch;
-	struct frame frame; /* the last that came */
+	struct frame frame; /* the last one received */
 	struct move_report *report;
 	struct receive_process process; /* that lands */
 	int root;			/* of the capsule */

@@ -35,7 +35,7 @@ int restore_cpu_clocks(struct landing *l, const Move__State *s,
 
 	if (cpuclock_image(l->pid, s, &image) == 0) {
 		cpuclock_unpatch(image, n, was);
-		/* where it may not be written to, the clocks begin anew */
+		/* if it may not be written to, the clocks begin anew */
 		if (cpuclock_patch(image, n, clock, nr))
 			(void)!tracee_write(l->pid, s->vdso, image, n);
 		free(image);

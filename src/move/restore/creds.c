@@ -1,10 +1,10 @@
 /*
- * creds.c - make each thread of the landing process who the process was
+ * creds.c - give each thread of the landing process the process's credentials
  *
- * Nothing is done where nothing differs: a capsule's init usually is who its
- * rank is.  Otherwise the order is the kernel's: the bounding set while there
- * is CAP_SETPCAP, groups before users, capabilities after both, and what
- * forbids all of it last.
+ * Nothing is done if nothing differs: a capsule's init usually has the user of its
+ * rank. Otherwise the order is the kernel's: the bounding set while there is
+ * CAP_SETPCAP, groups before users, capabilities after both, and what forbids all of it
+ * last.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -68,7 +68,7 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 	return 0;
 }
 
-/* One call whose failure restore_thread_check() reports. */
+/* A call whose failure restore_thread_check() reports. */
 static void add_call(struct stub_call *call, size_t *nr, long what, uint64_t a,
 		     uint64_t b, uint64_t c, uint64_t d)
 {

@@ -14,7 +14,7 @@
 #include "move/restore/restore.h"
 #include "move/wire/frame.h"
 
-#define RETAKES 100 /* of a lock, a millisecond apart */
+#define RETAKES 100 /* tries to get a lock, a millisecond apart */
 
 static int take_lock(struct landing *l, int fd, const struct flock *range,
 		     int type, struct error *err)
@@ -31,7 +31,7 @@ static int take_lock(struct landing *l, int fd, const struct flock *range,
 	return r;
 }
 
-/* That part of each that is handed over. */
+/* The part of each lock that is handed over in this turn. */
 static int take_parts(struct landing *l, bool rest, int type, struct error *err)
 {
 	int r = 0;
@@ -47,7 +47,7 @@ static int take_parts(struct landing *l, bool rest, int type, struct error *err)
 }
 
 /*
- * Taken while the source still has its own, so that no other process gets an
+ * Taken while the source still has its own lock, so that no other process gets an
  * exclusive one.
  */
 static int share(struct landing *l, bool rest, struct error *err)
@@ -56,8 +56,7 @@ static int share(struct landing *l, bool rest, struct error *err)
 }
 
 /*
- * The source has let go; another process that came to read beside it may soon
- * let go, too.
+ * The source has let go; another process that has a shared lock may let go soon, too.
  */
 static int own(struct landing *l, bool rest, struct error *err)
 {
@@ -76,7 +75,7 @@ static int own(struct landing *l, bool rest, struct error *err)
 	return r;
 }
 
-/* Let the source have its turn in handing over, and wait until it is done. */
+/* Let the source take its turn in handing over, and wait until it is done. */
 static int turn(struct landing *l, uint64_t nr, struct error *err)
 {
 	struct frame f = { 0 };

@@ -135,8 +135,8 @@ static bool is_readonly(const Move__Vma *v)
 }
 
 /*
- * What is mapped through a descriptor for reading does not stand in the way
- * of a seal against writing.
+ * A mapping made through a descriptor for reading does not stand in the way of a seal
+ * against writing.
  */
 static int open_object(struct landing *l, const Move__Vma *v, struct error *err)
 {

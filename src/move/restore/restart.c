@@ -39,7 +39,7 @@ static bool is_handler(const Move__Action *a)
 	       a->handler != (uintptr_t)SIG_IGN;
 }
 
-/* Does this action end t's call, for a signal that t takes? */
+/* Does this action of a signal end t's call, if t takes the signal? */
 static bool can_end(const Move__Thread *t, const Move__Action *a)
 {
 	return a->signo && a->signo <= 64 && is_handler(a) &&
@@ -57,7 +57,7 @@ static bool is_caught(const Move__State *s, unsigned sig)
 }
 
 /*
- * A signal that t blocks may be waiting already, and would be taken for ours.
+ * A signal that t blocks may be waiting already, and would be mistaken for ours.
  */
 static bool waits_for(const Move__Thread *t, int sig)
 {
@@ -137,8 +137,8 @@ struct restart *restart_begin(const struct landing *l, const Move__State *s)
 }
 
 /*
- * A call begins or ends.  Those of the stub pass; where its rt_sigreturn ends,
- * the thread is its old self.  True: the kernel has it.
+ * A call begins or ends. Calls of the stub pass; when its rt_sigreturn ends, the thread
+ * has its own state again. True: the kernel has taken over.
  */
 static bool at_call(const struct restart *r, const struct traced *t)
 {
@@ -176,7 +176,7 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 	if (sig == SYSCALL_STOP)
 		return at_call(r, t);
 	if (sig == t->mark) {
-		/* the next signal of this number is the program's */
+		/* the next signal of this number is the program's own */
 		ptrace(PTRACE_SETSIGMASK, t->tid, sizeof(all), &all);
 		t->leaving = true;
 		sig = 0;
@@ -186,7 +186,7 @@ static bool saw_off(const struct restart *r, struct traced *t, int status)
 	return false;
 }
 
-/* Take the news of all threads; true if no thread is left. */
+/* Handle what has happened to the threads; true if no thread is left. */
 static bool is_through(void *arg)
 {
 	struct restart *r = arg;
@@ -218,7 +218,9 @@ void restart_end(struct restart *r)
 	if (!r)
 		return;
 	r->ending = true;
-	/* these threads stop at once, wherever they are, and are let go */
+	/*
+	 * these threads stop at once, wherever they are, and are then released
+	 */
 	for (size_t i = 0; i < r->nr; i++)
 		ptrace(PTRACE_INTERRUPT, r->thread[i].tid, NULL, NULL);
 	tracee_await(is_through, r, FINISH_PATIENCE);

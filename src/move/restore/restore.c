@@ -29,9 +29,9 @@
 	landing_call(l, what, nr, (uint64_t)(a), b, c, d, (uint64_t)(e), 0, err)
 
 /*
- * L is a copy of the program that landed it.  If it is to be one of the very
- * same file it has that already, and the kernel refuses to set it once more
- * while the file is mapped (EBUSY).
+ * L is a copy of the program that landed it. If it is to have the very same executable,
+ * it has that already, and the kernel refuses to set it once more while the file is
+ * mapped (EBUSY).
  */
 static bool has_exe(const struct landing *l, int exe)
 {
@@ -118,7 +118,7 @@ static int restore_mm(struct landing *l, const Move__State *s,
 		    PR_SET_MM_MAP, at, sizeof(m), 0);
 }
 
-/* L has made all of them the default ones (land/helper.c). */
+/* L has set all signals to the default action (land/helper.c). */
 static int restore_actions(struct landing *l, const Move__State *s,
 			   struct error *err)
 {
@@ -164,8 +164,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /*
- * Who may not raise the hard limit here may set no part of what is above it:
- * so first as much as anybody may, and then what it was.
+ * A process that may not raise the hard limit here cannot set any limit above it: so
+ * first set as much as anybody may, and then the former value.
  */
 static int restore_limits(struct landing *l, const Move__State *s,
 			  const struct restore_ids *ids, struct error *err)
@@ -176,7 +176,7 @@ static int restore_limits(struct landing *l, const Move__State *s,
 		const Move__Rlimit *m = s->rlimit[i];
 		uint64_t most;
 
-		/* when all that wait are queued */
+		/* when all signals that wait are queued */
 		if (m->resource == RLIMIT_SIGPENDING)
 			continue;
 		most = m->resource < RLIM_NLIMITS ? ids->most[m->resource]
@@ -204,8 +204,8 @@ static void restore_proc(const struct landing *l, const char *file, int64_t v)
 }
 
 /*
- * Components of the XSAVE image that the process may use and not everybody may.
- * A kernel that cannot be asked has none.
+ * Components of the XSAVE image that the process may use and not every process may. A
+ * kernel that cannot be asked has none.
  */
 static uint64_t asked_for(const Move__State *s)
 {
@@ -232,7 +232,10 @@ static int restore_process(struct landing *l, const Move__State *s,
 	if (!r)
 		r = restore_limits(l, s, ids, err);
 	for (int bit = 0; bit < 64 && !r; bit++)
-		/* it registers by the very commands that the mask shows */
+		/*
+		 * the commands by which a process registers are those that the mask
+		 * shows
+		 */
 		if (s->membarrier >> bit & 1)
 			r = call(l, NULL, SYS_membarrier, 1 << bit, 0, 0, 0, 0);
 	for (int bit = 0; bit < 64 && !r; bit++)
@@ -287,7 +290,7 @@ static int check_threads(struct landing *l, const Move__State *s,
 	return r;
 }
 
-/* Nobody else may take what is its own for the freeze's. */
+/* No other process may take this thread's own priority for a raised one. */
 static void note_priorities(struct landing *l, const Move__State *s)
 {
 	for (size_t i = 0; i < s->n_thread; i++)
@@ -296,7 +299,10 @@ static void note_priorities(struct landing *l, const Move__State *s)
 			landing_own_ahead(l);
 }
 
-/* In an order in which each finds what it needs, and takes nothing away. */
+/*
+ * In an order in which each step finds what it needs, and takes nothing away from
+ * others.
+ */
 static int restore_all(struct landing *l, const Move__State *s,
 		       const struct restore_ids *ids, struct error *err)
 {
@@ -322,8 +328,8 @@ static int restore_all(struct landing *l, const Move__State *s,
 }
 
 /*
- * One list for L to walk, at whose end it and its threads stand before the
- * word `released`: each more would be two changes of context more.
+ * One list for L to walk; at its end L and its threads stand before the word
+ * `released`. Each further list would cost two more context switches.
  */
 int restore_state(struct landing *l, const Move__State *s,
 		  const struct restore_ids *ids, struct error *err)
@@ -336,7 +342,7 @@ int restore_state(struct landing *l, const Move__State *s,
 	if (s->snippets.len == STUB_PAGE - STUB_SNIPPETS)
 		memcpy(l->code + STUB_SNIPPETS, s->snippets.data,
 		       s->snippets.len);
-	/* first, as what they keep room for is kept for good */
+	/* first, because the room that these take is kept for good */
 	for (size_t i = 0; i < s->n_thread && !r; i++)
 		r = restore_thread_list(l, s, i, ids, err);
 	landing_tick(l);

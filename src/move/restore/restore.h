@@ -23,13 +23,13 @@ int restore_vdso(struct landing *l, uint64_t at, const void *image, size_t n,
 		 struct error *err) must_check;
 
 /*
- * room.c: may L, which has nothing yet, have so many signals queued and lock so
- * many bytes?  L makes calls for it, right after restore_clear().
+ * room.c: may L, which has none yet, have so many signals queued and lock so many
+ * bytes? L makes the calls that find out, right after restore_clear().
  */
 int restore_check_room(struct landing *l, uint64_t queued, uint64_t locked,
 		       struct error *err) must_check;
 
-/* Open the file of one, as landing_open(). */
+/* Open the file of a mapping, as landing_open(). */
 int restore_open(struct landing *l, const Move__Vma *v,
 		 struct error *err) must_check;
 /*
@@ -70,7 +70,7 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
 int restore_state(struct landing *l, const Move__State *s,
 		  const struct restore_ids *ids, struct error *err) must_check;
 
-/* cpu.c: CPU clocks continue, where they are read through the vdso. */
+/* cpu.c: CPU clocks continue, if they are read through the vdso. */
 int restore_cpu_clocks(struct landing *l, const Move__State *s,
 		       struct error *err) must_check;
 
@@ -87,7 +87,7 @@ int restore_timers(struct landing *l, const Move__State *s,
  * of the process.
  */
 uint64_t restore_by_leader(Move__Signal *const *s, size_t n, bool own);
-/* As far as this engine may: as many signals as there are can wait for L. */
+/* Have as many signals as there are wait for L, as far as this engine may. */
 void restore_lift_signals(const struct landing *l);
 int restore_many_signals(struct landing *l, const Move__State *s,
 			 struct error *err) must_check;

@@ -13,12 +13,12 @@
 #include "move/restore/restore.h"
 
 /*
- * Bytes are locked here for a moment, on no pages. The landing area is in the lowest hole
- * of a process, the vdso near the top.
+ * Bytes are locked here for a moment, where there are no pages. The landing area is in
+ * the lowest hole of a process, the vdso near the top.
  */
 #define TRY_AT (UINT64_C(1) << 44)
 
-/* The kernel counts what waits for all processes of the user. */
+/* The kernel counts the signals that wait for all processes of the user. */
 static int check_signals(const struct landing *l, uint64_t queued,
 			 struct error *err)
 {

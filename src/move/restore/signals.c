@@ -1,5 +1,5 @@
 /*
- * signals.c - signals that wait, more than a thread's list has room for
+ * signals.c - signals that wait, if they are more than a thread's list has room for
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,10 +23,10 @@ static int take_info(const Move__Signal *s, siginfo_t *ret, struct error *err)
 }
 
 /*
- * What is more than the threads' lists have room for the leader queues
- * beforehand, in as many lists as it takes.  For another thread it may not
- * what seems to come from the kernel or by tgkill(); then all of that number
- * stay together, in order.
+ * Signals that do not fit into the threads' lists are queued beforehand by the leader,
+ * in as many lists as it takes. For another thread it may not queue signals that seem
+ * to come from the kernel or from tgkill(); then all with that number stay together, in
+ * order.
  */
 uint64_t restore_by_leader(Move__Signal *const *s, size_t n, bool own)
 {
@@ -79,7 +79,10 @@ int restore_many_signals(struct landing *l, const Move__State *s,
 	int32_t pid = s->thread[0]->tid;
 	int r = 0;
 
-	/* put_limit() has the right one; without privilege it stays as here */
+	/*
+	 * put_limit() sets the right one; without privilege the limit stays as it is
+	 * here
+	 */
 	restore_lift_signals(l);
 	for (size_t i = 0; i < s->n_thread && !r; i++) {
 		const Move__Thread *t = s->thread[i];

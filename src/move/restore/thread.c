@@ -48,7 +48,10 @@ static uint64_t box_word(const struct landing *l, size_t offset)
 	return l->area + STUB_BOX + offset;
 }
 
-/* If L was put ahead for the freeze, its threads are; each puts itself back. */
+/*
+ * If L was put ahead of others for the freeze, so are its threads; each puts itself
+ * back.
+ */
 static int put_calm(struct list *q, const Move__Thread *t, struct error *err)
 {
 	struct sched_param normal = { 0 };
@@ -162,14 +165,14 @@ static int put_signals(struct list *q, Move__Signal *const *s, size_t n,
 		else
 			add_call(q, SYS_rt_sigqueueinfo, (uint64_t)pid, signo,
 				 at, 0);
-		q->call[q->nr - 1].must = 1; /* none is lost in silence */
+		q->call[q->nr - 1].must = 1; /* no signal is lost in silence */
 	}
 	return 0;
 }
 
 /*
- * Set the limit of signals that wait, which counts those of the user's other
- * processes, too.
+ * Set the limit of signals that wait, which counts those of the user's other processes,
+ * too.
  */
 static int put_limit(struct list *q, const Move__State *s, struct error *err)
 {
@@ -248,8 +251,8 @@ static int put_timers(struct list *q, const Move__State *s, struct error *err)
 }
 
 /*
- * Some thread may set a timer as soon as it runs.  The leader must not come
- * after it with what the timer was set to at the source.
+ * Some thread may set a timer as soon as it runs. The leader must not overwrite that
+ * later with the timer's value at the source.
  */
 static bool waits_for_timers(const Move__State *s)
 {
@@ -281,7 +284,9 @@ static bool restore_wait(struct landing *l, const Move__Wait *w,
 	}
 	if (!stub_is_snippet(l->area, regs->rip)) {
 		off = stub_snippet(l->code, (int)w->limit, *arg, regs->rip + 2);
-		/* no room for one more: then it waits once more in full */
+		/*
+		 * there is no room for another snippet: then it waits once more in full
+		 */
 		if (!off)
 			return false;
 		regs->rip = l->area + off;
@@ -317,7 +322,7 @@ static int build_frame(struct landing *l, const Move__State *s, size_t i,
 	struct user_regs_struct regs;
 	bool again = false;
 
-	/* slots of several sizes would lie over one another */
+	/* slots of different sizes would overlap */
 	if (t->regs.len != sizeof(regs) || t->xstate.len < 576 ||
 	    t->xstate.len != s->thread[0]->xstate.len ||
 	    (char *)slot + stub_slot_size(t->xstate.len) >
@@ -406,7 +411,7 @@ int restore_thread_check(struct landing *l, const Move__State *s, size_t i,
 	return 0;
 }
 
-/* For restart.h's tracer; without one it is as if nothing had been. */
+/* For the tracer of restart.h; without one this has no effect. */
 static int put_mark(struct list *q, int32_t pid, int32_t tid, int sig,
 		    struct error *err)
 {

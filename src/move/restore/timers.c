@@ -17,7 +17,7 @@
 #include "move/proc/uapi.h"
 #include "move/restore/restore.h"
 
-/* Ids that are counted up to; each costs less than a microsecond. */
+/* How many ids are counted up to; each costs less than a microsecond. */
 #define IDS_MOST 20000
 
 /* The kernel's struct sigevent, and where it stores the id. */
@@ -30,7 +30,9 @@ struct timer_args {
 	int32_t id;
 };
 
-/* Queue one; *ret_args is where its arguments lie here, until the flush. */
+/*
+ * Queue one call; *ret_args is where its arguments lie here, until the flush.
+ */
 static int make_timer(struct landing *l, int32_t clock,
 		      const struct timer_args *a, const struct timer_args **ret,
 		      struct error *err)
@@ -114,7 +116,7 @@ static int count_up(struct landing *l, const Move__State *s, struct error *err)
 	return r;
 }
 
-/* Whether timer_create() takes ids; STINT_OLD_TIMERS: as older kernels. */
+/* Does timer_create() take ids? STINT_OLD_TIMERS: no, as on older kernels. */
 static int take_ids(struct landing *l, bool on, bool *ret, struct error *err)
 {
 	int r = landing_flush(l, err);

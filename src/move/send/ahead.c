@@ -1,5 +1,5 @@
 /*
- * ahead.c - whoever takes part in the freeze gets the processor before others; see
+ * ahead.c - processes that take part in the freeze get the processor before others; see
  * ahead.h
  */
 #include "move/send/ahead.h"
@@ -10,13 +10,13 @@
 #include "core/xalloc.h"
 
 /*
- * The longest that they may run ahead of others; WATCH_HURRY is the bound for an engine
- * that is kept from looking at the clock.
+ * The longest time for which they may run ahead of others; WATCH_HURRY is the limit for
+ * an engine that is kept from looking at the clock.
  */
 #define HURRY_MOST (30 * USEC_PER_MSEC)
 
 struct ahead {
-	/* on: this end runs ahead of others; told: the destination was told to, too. */
+	/* on: this end runs ahead of others; told: so does the destination. */
 	bool on, told;
 	usec_t since;
 };

@@ -1,9 +1,9 @@
 /*
- * ahead.h - whoever takes part in the freeze gets the processor before others
+ * ahead.h - processes that take part in the freeze get the processor before others
  * (core/hurry.h)
  *
- * One for each move.  It covers the engine, the keeper and the process's threads at
- * this end, and remembers what the other end was told.
+ * One for each move. It covers the engine, the keeper and the process's threads at this
+ * end, and remembers what the other end was told.
  */
 #ifndef MOVE_SEND_AHEAD_H
 #define MOVE_SEND_AHEAD_H
@@ -11,7 +11,7 @@
 #include "move/send/send.h"
 
 struct ahead *ahead_create(void);
-/* Priorities stay as they are.  NULL is allowed. */
+/* Priorities stay as they are. NULL is allowed. */
 void ahead_destroy(struct ahead *a);
 
 /* Raise the priorities (on) or put them back; send_hurry() at this end alone. */

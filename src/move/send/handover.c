@@ -38,8 +38,8 @@ struct handover {
 		struct timespec retry;
 		struct ranges range[];
 	} * data;
-	uint64_t at; /* where data lies in the process */
-	bool lasts;  /* the leader is still waiting to have its locks back */
+	uint64_t at; /* where these lie in the process */
+	bool lasts;  /* the leader is still waiting to get its locks back */
 };
 
 void handover_free(struct handover *h)
@@ -133,10 +133,10 @@ static void add_wait(struct handover *h, size_t i, size_t what)
 }
 
 /*
- * Calls that wait to have the locks back, however long that takes.  The kernel refuses
- * a wait as a deadlock if another process has the first byte and waits for the rest,
- * which is ours.  So the rest is taken first: that is possible while the landing
- * process still has the first byte.
+ * Calls that wait to get the locks back, however long that takes. The kernel refuses a
+ * wait as a deadlock if another process has the first byte and waits for the rest,
+ * which is ours. So the rest is taken first: that is possible while the landing process
+ * still has the first byte.
  */
 static void add_back(struct handover *h, const struct tracee *t)
 {
@@ -252,7 +252,7 @@ struct handover *handover_create(struct tracee *t, struct channel *ch,
 		free(lock);
 		return NULL;
 	}
-	/* fd/lock.c has refused more than that */
+	/* fd/lock.c refuses more than that */
 	assert(nr <= FDS_HANDED_MOST);
 	h = xcalloc(1, sizeof(*h));
 	h->tracee = t;

@@ -28,24 +28,28 @@
 struct handover;
 
 /*
- * Of the locks among these descriptors of t; NULL: there are none.  t and ch
- * outlive it; beats: of whoever waits for the destination.
+ * Prepare to hand over those among these descriptors' locks of t that need it; NULL:
+ * there are none. t and ch outlive it. beats: whom to tell that the destination makes
+ * progress.
  */
 struct handover *handover_create(struct tracee *t, struct channel *ch,
 				 const struct frame_beats *beats,
 				 const struct fds_source *fds);
 void handover_free(struct handover *h); /* NULL is allowed */
 
-/* Hand them over; to be called after STATE was sent.  NULL: nothing to do. */
+/*
+ * Hand the locks over; to be called after STATE was sent. NULL: nothing to do.
+ */
 int handover_run(struct handover *h, struct error *err) must_check;
 /*
  * The move has failed: tell the destination why, because it has to unlock first, and
- * have the process take its locks back.  NULL: nothing to do.  False if it has not got
- * them yet: then it is left to itself, and goes on as soon as it has them.
+ * have the process take its locks back. NULL: nothing to do. Returns false if the
+ * process has not got them yet: then it is left to itself, and goes on as soon as it
+ * has them.
  */
 bool handover_undo(struct handover *h, const char *why);
 /*
- * True if handover_undo() left it so: t is not to be resumed; its threads go on by
+ * Has handover_undo() returned false? Then t must not be resumed; its threads go on by
  * themselves when this process exits.
  */
 bool handover_lasts(const struct handover *h);

@@ -44,7 +44,7 @@ struct precopy {
 	uint64_t pages;	     /* sent by the last round */
 	/* when the round under way began; 0: there is none */
 	usec_t began;
-	/* by the last SYNC: 0, or a negative errno and why: */
+	/* the answer to the last SYNC: 0, or a negative errno and why: */
 	int lacking;
 	struct error lack;
 };
@@ -204,7 +204,7 @@ static int run_round(struct sending *s, enum opened opened, struct error *err)
 	return move_fault(MF_SOURCE_ROUND, err);
 }
 
-/* The link's rate, but no more than the owners of both hosts allow for moves. */
+/* The link's rate, limited to what the owners of both hosts allow for moves. */
 static double allowed(const struct sending *s, double bytes_per_us)
 {
 	double most = (double)channel_rate(s->ch) / USEC_PER_SEC;
@@ -293,8 +293,8 @@ static int count_entries(pid_t pid, uint64_t *ret, struct error *err)
 }
 
 /*
- * Without write tracking all of the memory travels while the process stands still;
- * files are sent before.
+ * Without write tracking all memory is sent while the process stands still; files are
+ * sent before.
  */
 static int stop_and_copy(struct sending *s, struct error *err)
 {
@@ -331,8 +331,8 @@ static int rounds(struct sending *s, struct error *err)
 		uint64_t n = s->precopy->pages;
 
 		/*
-		 * what was written meanwhile, and what will be written while
-		 * that is sent
+		 * for what was written meanwhile, and what will be written while that
+		 * is sent
 		 */
 		stop_if_late(s, 2 * predict_pages(s));
 		if (s->halted)
@@ -402,9 +402,9 @@ static int throttled_rounds(struct sending *s, struct error *err)
 }
 
 /*
- * Send what was written meanwhile.  If that is little, raise priorities now: while the
- * engine waits for a processor, the process writes more.  If it is much, do not: it
- * would use up the time for which priorities may be raised.
+ * Send what was written meanwhile. If that is little, raise priorities now: while the
+ * engine waits for a processor, the process writes more. If it is much, do not raise
+ * them: sending it would use up the time for which priorities may be raised.
  */
 static int last_rounds(struct sending *s, struct error *err)
 {

@@ -25,7 +25,7 @@ int precopy_again(struct sending *s, struct error *err) must_check;
 
 /*
  * Wait until the destination has done all that it was told, and learn what it lacks.
- * What it lacks counts as never told, and is told again.
+ * What it lacks is then treated as never told, and told again.
  */
 int precopy_sync(struct sending *s, uint64_t nr, struct error *err) must_check;
 /*
@@ -33,7 +33,9 @@ int precopy_sync(struct sending *s, uint64_t nr, struct error *err) must_check;
  * last precopy_sync(), or what cannot be taken along.
  */
 int precopy_lacks(const struct sending *s, struct error *err) must_check;
-/* Send the files that it has opened, as fds_look() packs them; news is freed. */
+/*
+ * Send the files that the process has opened, as fds_look() packs them; news is freed.
+ */
 int precopy_tell(struct channel *ch, uint8_t *news, size_t n,
 		 struct error *err) must_check;
 

@@ -30,7 +30,7 @@ struct send_process {
 	struct proc_status stopped;
 	/* signals that were pending when its leader was first stopped */
 	size_t queued;
-	/* of its locks, once that has begun; or NULL */
+	/* the handover of its locks, once that has begun; or NULL */
 	struct handover *handover;
 };
 
@@ -44,8 +44,8 @@ int send_process_open(struct send_process *p, struct watch *w,
  */
 void send_process_end(struct send_process *p);
 /*
- * leave: its threads stay as they are until this process exits, because something else
- * holds it, or it waits for its locks.
+ * leave: its threads stay stopped until this process exits, because something else
+ * holds the process, or it waits for its locks.
  */
 void send_process_clear(struct send_process *p, bool leave);
 

@@ -112,7 +112,7 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 
 /*
  * A busy host may read its clocks long before it sends them, or this one may wake up
- * late.  So after a slow answer ask again: the answer with the youngest clocks counts.
+ * late. So after a slow answer ask again: the answer with the youngest clocks counts.
  */
 static int ask_clocks(struct sending *s, Move__Hello **ret, struct error *err)
 {

@@ -90,10 +90,10 @@ bool hello_stays(const struct common *c, pid_t pid, const char *path);
 
 /*
  * To be called as soon as the answer has come: compute the offsets with which the
- * process's clocks go on at the destination.  If that is another kernel, the clocks in
- * the answer are as old as its way took, and the process's clocks may jump ahead by so
- * much; they never jump back.  False: both ends are on one kernel, and the offsets are
- * exact.
+ * process's clocks go on at the destination. If that is another kernel, the clocks in
+ * the answer are as old as the answer was under way, and the process's clocks may jump
+ * ahead by as much; they never jump back. False: both ends are on one kernel, and the
+ * offsets are exact.
  */
 bool hello_clocks(struct send_process *p, const Move__Hello *there,
 		  struct clocks *ret);

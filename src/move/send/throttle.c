@@ -1,8 +1,8 @@
 /*
  * throttle.c - slow a process down; see throttle.h
  *
- * It stops the threads as the freeze does: that works without a cgroup, and ends by
- * itself if the engine dies.
+ * It stops the threads in the same way as the freeze: that works without a cgroup, and
+ * ends by itself if the engine dies.
  */
 #include "move/send/throttle.h"
 
@@ -17,7 +17,7 @@
 struct throttle {
 	struct tracee *tracee;
 	usec_t budget;
-	usec_t since; /* when it was last stopped or let run */
+	usec_t since; /* when the process was last stopped or resumed */
 };
 
 struct throttle *throttle_create(struct tracee *t, usec_t budget)

@@ -16,7 +16,7 @@ struct throttle;
 
 /* t outlives it. */
 struct throttle *throttle_create(struct tracee *t, usec_t budget);
-/* For send_tick(), between two frames.  NULL: nobody is slowed down. */
+/* For send_tick(), between two frames. NULL: no process is slowed down. */
 void throttle_tick(struct throttle *th);
 /* The process runs at full speed again.  NULL is allowed. */
 void throttle_destroy(struct throttle *th);

@@ -252,7 +252,7 @@ static int on_written(void *arg, uint64_t start, uint64_t end,
 
 /*
  * Send all of a mapping, of which the destination has nothing, or nothing that is known
- * to be right.  -EPERM as from scan_private().
+ * to be right. -EPERM as from scan_private().
  */
 static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 		      struct error *err)
@@ -343,7 +343,7 @@ static int send_vma(struct track *t, const struct vma *v, bool last,
 	how = share_how(t->p->pid, v, &t->common->left);
 	if (!vma_carries_pages(v) || how == SHARE_DESCRIPTOR)
 		return 0;
-	/* reading the page table of terabytes of nothing takes long */
+	/* reading the page table of terabytes without pages takes long */
 	if (t->method == TRACK_NONE && v->empty && !p.shared)
 		return sent_each(t->sent, v->start, v->end, track_zap, t, err);
 	if (how == SHARE_WHOLE)
@@ -362,8 +362,8 @@ static int send_vma(struct track *t, const struct vma *v, bool last,
 }
 
 /*
- * Read whether the process has swapped-out pages, before and after a last pass: that
- * may not change in between.
+ * Read whether the process has swapped-out pages, before and after the last pass: if
+ * that has changed in between, the pass is invalid.
  */
 static int read_swapped(struct track *t, struct error *err)
 {

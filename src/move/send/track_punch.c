@@ -128,7 +128,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* ---- its owner ---- */
+/* ---- for the engine ---- */
 
 /* The thread blocks all signals: they are for threads that have handlers. */
 static int start_thread(struct punch_watch *w)
@@ -167,7 +167,7 @@ void punch_watch_destroy(struct punch_watch *w)
 		pthread_join(w->thread, NULL);
 	}
 	io_close(&w->stop);
-	/* lets a process go on that waits for an event to be read */
+	/* lets a process go on that waits for its event to be read */
 	io_close(&w->uffd);
 	punched_clear(&w->known);
 	punched_clear(&w->news);

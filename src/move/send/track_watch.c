@@ -207,7 +207,7 @@ static int register_new(struct track *t, const struct vma_list *known,
 	return r;
 }
 
-/* If the process cannot be stopped now, leave that to the next pass. */
+/* If the process cannot be stopped now, it is left to the next pass. */
 static int register_stopped(struct track *t, const struct vma_list *known,
 			    struct error *err)
 {

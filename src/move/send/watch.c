@@ -1,5 +1,5 @@
 /*
- * watch.c - the source's bounds: how long the process may stand still without progress
+ * watch.c - the source's limits: how long the process may stand still without progress
  */
 #include <errno.h>
 #include <signal.h>
@@ -10,10 +10,10 @@
 #include "move/send/track.h"
 
 /*
- * How long an engine may show no progress while the process stands still: some
- * ten times what the slowest step of a freeze takes on a busy machine, and a
- * tenth of how long a connection may be silent otherwise.  A destination that is
- * slower, as others have its processors, says BEAT.
+ * For how long an engine may show no progress while the process stands still: some ten
+ * times what the slowest step of a freeze takes on a busy machine, and a tenth of how
+ * long a connection may be silent otherwise. A destination that is slower, because
+ * others have its processors, says BEAT.
  */
 #define STANDSTILL   (5 * USEC_PER_SEC / 2)
 /* How far a budget may be exceeded before the move is given up. */
@@ -62,7 +62,9 @@ static void ended(void *sending, int note, bool hung)
 		send_progress(src, "%s", why);
 }
 
-/* How long FLUSHES may take at the rate to which the owners' hosts limit moves. */
+/*
+ * How long FLUSHES may take at the rate that the owners of both hosts allow for moves.
+ */
 static usec_t paced(const struct sending *s)
 {
 	uint64_t rate = channel_rate(s->ch);
@@ -70,7 +72,10 @@ static usec_t paced(const struct sending *s)
 	return rate ? (usec_t)(FLUSHES * USEC_PER_SEC / rate) : 0;
 }
 
-/* The destination says that it gets on: so do we, as long as we may wait. */
+/*
+ * The destination says that it makes progress: so does this end, as long as it may
+ * wait.
+ */
 static void beat(void *sending)
 {
 	struct sending *s = sending;
@@ -109,7 +114,9 @@ void send_limit(struct sending *s)
 
 	limit = watch_standstill(limit) + paced(s);
 	frame_set_patience(s->ch, limit);
-	/* what it may stand still for does not grow by what anybody says */
+	/*
+	 * the limit for standing still is not extended by what the destination says
+	 */
 	s->frame.beats.most = budget ? limit : 0;
 	watch_limit(s->watch, limit + GRACE);
 	beat_scans(s, !budget);
