@@ -17,7 +17,7 @@ static inline bool may_hurry(void)
 {
 	struct sched_param none = { 0 };
 
-	/* Whoever runs the tests may have made them nice. */
+	/* The tests may run with a raised nice value. */
 	if (setpriority(PRIO_PROCESS, 0, -1) == 0 &&
 	    setpriority(PRIO_PROCESS, 0, 0) == 0 &&
 	    sched_setscheduler(0, SCHED_OTHER, &none) == 0)
@@ -26,7 +26,7 @@ static inline bool may_hurry(void)
 	return false;
 }
 
-/* 0: the caller. */
+/* pid 0: the caller. */
 static inline bool is_ahead(pid_t pid)
 {
 	return sched_getscheduler(pid) != SCHED_OTHER ||

@@ -9,7 +9,7 @@
 
 #include "core/bisect.h"
 
-/* Row [0, n) of 2, 4, 6 ...; is there any before key? */
+/* In the row 2, 4, 6 ... of n items, how many are below key? */
 static size_t place(size_t n, size_t key)
 {
 	size_t at = SIZE_MAX;
@@ -28,7 +28,7 @@ static void every_place_is_found(void **state)
 		}
 }
 
-/* It looks at few, and at none outside. */
+/* Few items are looked at, and none outside of the row. */
 static void few_are_asked(void **state)
 {
 	size_t at, asked = 0;

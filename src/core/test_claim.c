@@ -1,4 +1,7 @@
-/* test_claim.c - the lowest claim, and back */
+/*
+ * test_claim.c - lowering a thread's claim on processor and disk, and raising
+ * it again
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +23,7 @@ static int ioprio(pid_t tid)
 	return (int)syscall(SYS_ioprio_get, 1, tid);
 }
 
-/* A test's own child, so that nothing of it stays. */
+/* In a child of the test's own, so that nothing of it stays. */
 static void in_child(void (*fn)(void))
 {
 	pid_t pid = fork();
@@ -62,7 +65,7 @@ static void there_and_back(void)
 	CHECK(policy == SCHED_OTHER && priority == 0);
 	CHECK(!claim_lower(0));
 	CHECK(!hurry_begin(0));
-	pid = fork(); /* which has it from us */
+	pid = fork(); /* which inherits it from us */
 	if (!pid)
 		_exit(sched_getscheduler(0) != SCHED_IDLE ||
 		      !claim_lowered(ioprio(0), &policy, &priority));
@@ -92,7 +95,10 @@ static void its_own_class(void)
 	CHECK(sched_getscheduler(0) == SCHED_IDLE);
 }
 
-/* Its own idle class of the disk is no mark of ours (ionice -c 3). */
+/*
+ * The process's own idle class of the disk (ionice -c 3) is not taken for our
+ * mark.
+ */
 static void its_own_idle_disk(void)
 {
 	int policy, priority;
@@ -104,7 +110,10 @@ static void its_own_idle_disk(void)
 	CHECK(!claim_lowered(-1, &policy, &priority));
 }
 
-/* As of one who was raised by half: the class that it had is in the mark. */
+/*
+ * As of a process that was raised only in part: its former class is in the
+ * mark.
+ */
 static void a_mark_that_is_there(void)
 {
 	struct sched_param none = { .sched_priority = 0 };
@@ -122,7 +131,10 @@ static void a_mark_that_is_there(void)
 	CHECK(sched_getscheduler(0) == SCHED_BATCH);
 }
 
-/* It could not have it back: a period and a budget are in no mark. */
+/*
+ * A process with a deadline is not lowered: a mark could not keep its period
+ * and budget.
+ */
 static void with_a_deadline(void)
 {
 	struct {
@@ -138,12 +150,12 @@ static void with_a_deadline(void)
 		   .period = 100000000 };
 
 	if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
-		return; /* not for us, or here */
+		return; /* forbidden to us, or in this kernel */
 	CHECK(!claim_lower(0));
 	CHECK(sched_getscheduler(0) == 6);
 }
 
-/* The owner comes while it is ahead of others. */
+/* The owner comes while the process is ahead of others for a move. */
 static void in_a_hurry(void)
 {
 	if (!hurry_begin(0))

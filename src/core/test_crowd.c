@@ -1,6 +1,4 @@
-/*
- * test_crowd.c - the oldest of whoever has the most goes
- */
+/* test_crowd.c - the oldest member of the largest group goes */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

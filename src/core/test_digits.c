@@ -11,7 +11,7 @@
 
 #include "core/digits.h"
 
-/* Around every power of ten, and some between. */
+/* Added to every power of ten, and to some numbers in between. */
 static const int64_t deltas[] = { -1, 0, 1, 7, 4321, 90909 };
 
 static void written_as_printf_does(void **state)
@@ -32,7 +32,7 @@ static void written_as_printf_does(void **state)
 	assert_string_equal(ours, "18446744073709551615");
 }
 
-/* Every byte there is, at every place behind some digits. */
+/* Every possible byte, at every place behind some digits. */
 static void counted_up_to_what_is_none(void **state)
 {
 	char text[] = "90817263";

@@ -33,14 +33,20 @@ static void text_is_one_line(void **state)
 		  "\xc2\x9b"
 		  "31m, \xc2\xa7, \xc2");
 	assert_string_equal(err.text, "?31m, \xc2\xa7, \xc2");
-	/* C1 by itself, too long or cut; and bytes that begin nothing. */
+	/*
+	 * C1 control characters as single bytes, too long or cut; and bytes
+	 * that begin no character.
+	 */
 	error_set(&err, -1, "%s",
 		  "\x9b"
 		  "31m \xe0\x82\x9b \xc3 \xe2\x80 \xff\xe4");
 	assert_string_equal(err.text, "?31m \xe0?? \xc3 \xe2? \xff\xe4");
 }
 
-/* "gpj.exe" that reads as "exe.jpg", and its like. */
+/*
+ * Characters that change the direction of text, so that "gpj.exe" reads as
+ * "exe.jpg".
+ */
 static void nothing_turns_the_line_round(void **state)
 {
 	static const char *const turn[] = {

@@ -48,7 +48,7 @@ static void test_others_are_left_alone(void **state)
 	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
 }
 
-/* Who has chosen to be behind others, or how late its timers may be. */
+/* Threads that have chosen a low priority, or how late their timers may be. */
 static void test_who_has_chosen_is_left_alone(void **state)
 {
 	int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
@@ -66,7 +66,7 @@ static void test_who_has_chosen_is_left_alone(void **state)
 	assert_int_equal(prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0), 0);
 }
 
-/* In a child that says by its exit status whether all was so. */
+/* Run it in a child, whose exit status says whether all of it held. */
 static void in_child(bool (*all_is_so)(void))
 {
 	int status;
@@ -115,7 +115,7 @@ static void test_others_can_be_raised(void **state)
 	assert_false(is_ahead(0));
 	hurry_end(usual);
 	assert_false(is_ahead(usual));
-	/* it is told by its own slack, not by ours */
+	/* its own timer slack shows that, not ours */
 	assert_false(hurry_begin(other));
 	assert_false(is_ahead(other));
 	kill(usual, SIGKILL);
@@ -133,7 +133,10 @@ static void test_what_looks_like_it(void **state)
 	assert_false(hurry_is_like(SCHED_OTHER, 0, -19));
 }
 
-/* A FIFO of another priority, or another nice value, is somebody's own. */
+/*
+ * SCHED_FIFO with another priority, or another nice value, was set by somebody
+ * else.
+ */
 static void test_only_its_own_is_taken_back(void **state)
 {
 	struct sched_param other = { .sched_priority = 2 }, none = { 0 };

@@ -1,4 +1,4 @@
-/* test_installed.c - whose files are taken for Stint's */
+/* test_installed.c - which files are taken for parts of Stint */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -72,7 +72,7 @@ static void allow(const char *name, mode_t mode)
 	free(path);
 }
 
-/* Whom a group is of, its number tells: that of its owner is the owner's own. */
+/* A group whose number is that of the owner's uid is the owner's own. */
 static void of_group(const char *name, gid_t gid)
 {
 	char *path = in_dir(name);
@@ -128,9 +128,9 @@ static void others_files_are_not_ours(void **state)
 		own("core", 4321);
 		assert_false(finds());
 		own("core/part", 4321);
-		own("bin/program", 4321); /* all of it is theirs */
+		own("bin/program", 4321); /* all of it belongs to that user */
 		assert_true(finds());
-		of_group("core", 4321); /* their own group */
+		of_group("core", 4321); /* that user's own group */
 		allow("core", 0775);
 		assert_true(finds());
 		of_group("core", 4322);

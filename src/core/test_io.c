@@ -21,7 +21,10 @@ static void the_number_behind_a_key(void **state)
 	assert_int_equal(n, getpid());
 }
 
-/* What only begins or ends like the key, or stands in the middle of a line, is not it. */
+/*
+ * A key is not matched by a word that only begins or ends like it, nor in the
+ * middle of a line.
+ */
 static void no_other_key_is_taken(void **state)
 {
 	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 8];

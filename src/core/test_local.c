@@ -1,4 +1,7 @@
-/* test_local.c - who gets through a local handshake, and what records bring */
+/*
+ * test_local.c - local handshakes that succeed or fail, and the records after
+ * them
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +72,7 @@ static void begin(struct pair *p)
 			 0);
 }
 
-/* Both sides in turns until neither waits: their results. */
+/* Both sides act in turn until neither waits; returns their results. */
 static void shake(struct pair *p, int r[2], struct error err[2])
 {
 	r[0] = r[1] = -EAGAIN;
@@ -139,7 +142,7 @@ static void another_name(void **state)
 	refused(p);
 }
 
-/* What a client says of itself, whole or not. */
+/* Read what a client says of itself, the whole or a part. */
 static size_t listen_in(struct pair *p, char *word, size_t n)
 {
 	struct error err;
@@ -151,7 +154,10 @@ static size_t listen_in(struct pair *p, char *word, size_t n)
 	return n;
 }
 
-/* As across a user namespace, or through a process in between. */
+/*
+ * Both ends see different user ids, as across a user namespace or through a
+ * process in between.
+ */
 static void by_another_id_it_is_tls(void **state)
 {
 	struct pair *p = *state;
@@ -222,7 +228,7 @@ static void nonsense_is_refused(void **state)
 	assert_non_null(strstr(err.text, "another version"));
 }
 
-/* A client, too, is told who is of another version, and goes on with nobody. */
+/* A client refuses a server of another version as well. */
 static void a_strange_server_is_refused(void **state)
 {
 	struct pair *p = *state;
@@ -235,7 +241,7 @@ static void a_strange_server_is_refused(void **state)
 	assert_non_null(strstr(err.text, "another version"));
 }
 
-/* Whom a namespace does not know is everybody whom it does not. */
+/* To a namespace all users without an entry in its map look alike. */
 static int meet_as_nobody(void)
 {
 	int fd[2], r;
@@ -244,7 +250,7 @@ static int meet_as_nobody(void)
 	struct local *client, *server;
 
 	if (geteuid() ? unshare(CLONE_NEWUSER) : seteuid(65534))
-		return 2; /* not allowed here */
+		return 2; /* not allowed on this machine */
 	if (geteuid() != 65534 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd))
 		return 3;
@@ -324,7 +330,7 @@ static size_t drain(struct secured *s, uint8_t *to, size_t n)
 	}
 }
 
-/* More than the socket takes: what it does not is kept, in order. */
+/* More than the socket takes at once: the rest is kept, in order. */
 static void much_in_order(void **state)
 {
 	enum { N = 3 << 20 };
@@ -350,7 +356,7 @@ static void much_in_order(void **state)
 	free(to);
 }
 
-/* Who says goodbye is told from who was killed. */
+/* A peer that ends the session is told from one that was killed. */
 static void goodbye(void **state)
 {
 	struct pair *p = *state;

@@ -79,7 +79,7 @@ static void bounded(void **state)
 	assert_true(size_of("much") <= MOST + 100);
 	assert_true(size_of("much.old") <= MOST + 100);
 	assert_true(size_of("much.old") >= MOST);
-	/* The last lines are there, and none is missing before them. */
+	/* The last lines are there, and none of them is missing. */
 	text = text_of("much");
 	old = text_of("much.old");
 	assert_non_null(strstr(text, "line 999 of"));
@@ -89,7 +89,10 @@ static void bounded(void **state)
 	free(text);
 }
 
-/* As keepers do: their stderr is the agent's, and it is cut below them. */
+/*
+ * As keepers write: their stderr is the agent's log, which the agent cuts
+ * meanwhile.
+ */
 static void say_with_child(void)
 {
 	int fd;
@@ -118,7 +121,7 @@ static void shared(void **state)
 	assert_true(size_of("shared") <= MOST + 100);
 	text = text_of("shared");
 	assert_string_equal(strrchr(text, 'k'), "keeper\n");
-	/* Cut, not full of holes. */
+	/* The file was cut, and has no holes. */
 	assert_int_equal(strlen(text), size_of("shared"));
 	free(text);
 }

@@ -38,14 +38,17 @@ static void takes_add_up_whoever_takes(void **state)
 		till = pace_take(a, PACE_OUT, MB, now);
 		till = pace_take(b, PACE_OUT, MB, now);
 	}
-	/* 20 MB in 2 s, but for what was saved up. */
+	/* 20 MB take 2 s, less what may be saved up. */
 	assert_in_range(till, now + 19 * USEC_PER_SEC / 10,
 			now + 2 * USEC_PER_SEC);
-	/* The other way, and a later time, are free. */
+	/* The other direction, and a later time, are free. */
 	assert_int_equal(pace_take(b, PACE_IN, 1000, now), now);
 	assert_int_equal(pace_take(b, PACE_OUT, 1000, now + 60 * USEC_PER_SEC),
 			 now + 60 * USEC_PER_SEC);
-	/* The rate changes for those that wait, too; none is lost. */
+	/*
+	 * A new rate holds for those that wait, too, and none of them is
+	 * forgotten.
+	 */
 	pace_set(b, 0);
 	assert_int_equal(pace_take(a, PACE_OUT, MB, now), now);
 	pace_close(a);
@@ -60,14 +63,17 @@ static void nothing_stops_anybody_for_good(void **state)
 
 	assert_in_range(pace_take(p, PACE_OUT, MB, now), now,
 			now + 2 * USEC_PER_SEC);
-	/* The clock of another boot. */
+	/* As by the clock of another boot. */
 	pace_set(p, 100 * MB);
 	assert_in_range(pace_take(p, PACE_OUT, 1000, 10 * USEC_PER_SEC), 1,
 			12 * USEC_PER_SEC);
 	pace_close(p);
 }
 
-/* Whatever the pieces, and whichever end is slow, the bytes stay the same. */
+/*
+ * Whatever the pieces are, and whichever end is slow, the bytes arrive
+ * unchanged.
+ */
 static void send_through(uint64_t out, uint64_t there, uint64_t in)
 {
 	enum { SIZE = 600001 };
@@ -95,7 +101,7 @@ static void send_through(uint64_t out, uint64_t there, uint64_t in)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_memory_equal(got, data, SIZE);
-	/* Never sooner than at the slowest rate. */
+	/* It is never sooner than at the slowest rate. */
 	rate = in < rate ? in : rate;
 	least = (usec_t)(SIZE * USEC_PER_SEC / rate) - 60 * USEC_PER_MSEC;
 	assert_true(clock_usec(CLOCK_MONOTONIC) - began >= least);

@@ -65,7 +65,7 @@ static void bad(void **state)
 	}
 }
 
-/* Against the plain way: the smallest (key, order of entry) by looking. */
+/* Compare with a plain search for the smallest (key, order of entry). */
 static void heap(void **state)
 {
 	struct heap h = HEAP_INIT;

@@ -46,7 +46,7 @@ static void values_are_put_in(void **state)
 	becomes("x/%x/y", "x", ".._a_b_/y"); /* no directory more, no line */
 }
 
-/* A job's own, in which ranks and hosts are still to come. */
+/* The pattern of a job, with ranks and hosts still to be filled in. */
 static void of_a_job(void **state)
 {
 	char *text = pattern_of_job("/a/%j/%r.%N%%%x", &values);
@@ -92,14 +92,16 @@ static void values_lose_what_a_terminal_obeys(void **state)
 	free(p);
 }
 
-/* What comes of it may be too long where the pattern is not. */
+/* A result may be too long although the pattern is not. */
 static void results_are_bounded(void **state)
 {
 	struct pattern_values v = values;
 	char pattern[PATTERN_MAX + 1], *f, *p;
 	struct error err;
 
-	/* As long as it may be, and one byte more. */
+	/*
+	 * The longest pattern that is allowed, and one that is a byte longer.
+	 */
 	memset(pattern, 'x', PATTERN_MAX);
 	pattern[PATTERN_MAX] = 0;
 	assert_int_equal(pattern_check(pattern, &err), 0);

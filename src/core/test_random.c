@@ -58,7 +58,9 @@ static void moments(void **state)
 		expo += random_exponential(&r, 15);
 		hits[random_below(&r, 7)]++;
 	}
-	/* Five standard errors each: the seed is fixed, so no luck is involved.
+	/*
+	 * Within five standard errors each: as the seed is fixed, this cannot
+	 * fail by chance.
 	 */
 	assert_true(fabs(unit / N - 0.5) < 5 * sqrt(1. / 12 / N));
 	assert_true(fabs(square / N - 1. / 3) < 5 * sqrt(4. / 45 / N));
@@ -67,7 +69,7 @@ static void moments(void **state)
 		assert_true(fabs(hits[i] - N / 7.) < 5 * sqrt(N * 6. / 49));
 }
 
-/* Of three quarters of all words none comes twice as often as another. */
+/* Below a bound of 3/4 of 2^64 no number comes twice as often as another. */
 static void below_is_even(void **state)
 {
 	enum { N = 10000 };

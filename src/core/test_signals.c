@@ -1,4 +1,7 @@
-/* test_signals.c - all means all, in children and their programs as well */
+/*
+ * test_signals.c - really all signals are blocked or reset, also those of the C
+ * library, in children and in their programs
+ */
 #include <setjmp.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -66,7 +69,7 @@ static void test_reset(void **state)
 	assert_int_equal(own_mask("SigCgt:"), 0);
 }
 
-/* posix_spawn() itself would ignore them in the child. */
+/* posix_spawn() itself leaves them ignored in the child. */
 static void test_spawn(void **state)
 {
 	char *argv[] = { (char *)"cat", (char *)"/proc/self/status", NULL };

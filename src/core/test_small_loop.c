@@ -72,7 +72,10 @@ static int on_time(sd_event_source *s, uint64_t at, void *ctx)
 	return 0;
 }
 
-/* Ready one after the other, they come in that order, one a turn. */
+/*
+ * Sources that get ready one after the other are served in that order, one per
+ * turn.
+ */
 static void oldest_first(void **state)
 {
 	sd_event_source *a = NULL, *b = NULL, *io = NULL;
@@ -131,7 +134,10 @@ static void once_each(void **state)
 	sd_event_unref(e);
 }
 
-/* What may wait comes when nothing else is ready, though it was so before. */
+/*
+ * A source of low priority is served when nothing else is ready, even if it was
+ * ready before.
+ */
 static void the_idle_come_last(void **state)
 {
 	sd_event_source *idle = NULL, *io = NULL, *d = NULL;
@@ -180,7 +186,7 @@ static void later_again(void **state)
 	while (strlen(said) < 3)
 		assert_true(sd_event_run(e, UINT64_MAX) >= 0);
 	assert_true((uint64_t)clock_usec(CLOCK_MONOTONIC) - began >= 40000);
-	/* What is put off is not ready by the time it had before. */
+	/* A timer that is put off is not ready at its former time. */
 	assert_int_equal(sd_event_source_set_time_relative(t, 0), 0);
 	assert_int_equal(sd_event_source_set_time_relative(t, 3600000000), 0);
 	assert_int_equal(sd_event_run(e, 0), 0);
@@ -191,7 +197,7 @@ static void later_again(void **state)
 
 static pid_t child;
 
-/* It is still there to be asked about, and nobody else's number. */
+/* The child can still be asked about, and its number is nobody else's yet. */
 static int on_child(sd_event_source *s, const siginfo_t *si, void *ctx)
 {
 	assert_int_equal(si->si_pid, child);
@@ -267,7 +273,9 @@ static void on_and_off(void **state)
 	close(p[1]);
 }
 
-/* What epoll cannot watch is refused: who asks then reads it at once. */
+/*
+ * epoll refuses files that it cannot watch: the caller then reads them at once.
+ */
 static void regular_files(void **state)
 {
 	sd_event_source *io = NULL;
@@ -292,7 +300,9 @@ static int on_last(sd_event_source *s, void *ctx)
 	return sd_event_exit(e, 7);
 }
 
-/* A source may go in its own handler, and the loop ends with its code. */
+/*
+ * A source may be removed in its own handler, and the loop ends with its code.
+ */
 static void the_end(void **state)
 {
 	sd_event *e = fresh();
@@ -338,7 +348,7 @@ static int on_signal(sd_event_source *s, const struct signalfd_siginfo *si,
 	return 0;
 }
 
-/* The event has them; they go with it. */
+/* The event loop owns these sources; they go with it. */
 static void signals(void **state)
 {
 	static const int both[] = { SIGUSR1, SIGUSR2 };

@@ -1,4 +1,4 @@
-/* test_tls.c - key files, and who gets through a handshake */
+/* test_tls.c - key files, and handshakes that succeed or fail */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -55,8 +55,10 @@ static void bad_key_lines(void **state)
 	}
 }
 
-/* Said in one line with what to do about it; whose group may is its owner's
- * business. */
+/*
+ * The error is one line with what to do about it. Access by a group is the
+ * owner's business.
+ */
 static void key_files(void **state)
 {
 	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 8], line[TLS_KEY_LINE];
@@ -173,7 +175,7 @@ static void bytes_arrive(void **state)
 	free(b.data);
 }
 
-/* More pieces than one call of the kernel takes. */
+/* More pieces than one system call takes. */
 static void pieces_arrive(void **state)
 {
 	enum { PIECES = 3000 };
@@ -219,7 +221,7 @@ static void strangers(void **state)
 	assert_int_equal(server.r, -EACCES);
 }
 
-/* One that does not speak TLS at all, and one that says nothing. */
+/* A peer that does not speak TLS at all, and one that says nothing. */
 static void not_tls(void **state)
 {
 	struct side server = { .r = 0 };
@@ -259,7 +261,7 @@ static void full_without_reader(void **state)
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sv), 0);
 	assert_int_equal(tls_create_client(sv[0], &key, &tls[0], NULL), 0);
 	assert_int_equal(tls_create_client(sv[1], &key, &tls[1], NULL), 0);
-	/* Two clients never come together, and say so without waiting. */
+	/* Two clients never agree, and say so without waiting. */
 	while ((r == 0 || r == -EAGAIN) && tries++ < 10) {
 		r = tls_handshake(tls[0], 0, NULL);
 		k = tls_handshake(tls[1], 0, NULL);

@@ -124,7 +124,7 @@ static void clocks(void **state)
 	assert_int_equal(onward(&o, 5000, 27), 5000); /* set ahead */
 	assert_int_equal(onward(&o, 100, 37), 5010);  /* set back */
 	assert_int_equal(onward(&o, 160, 97), 5070);
-	assert_int_equal(onward(&o, 5100, 107), 5100); /* and right again */
+	assert_int_equal(onward(&o, 5100, 107), 5100); /* and set right again */
 }
 
 /* Times of files may be before 1970. */

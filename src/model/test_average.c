@@ -34,7 +34,7 @@ static void a_minutes_average_is_the_papers(void **state)
 	assert_float_equal(a.value, 0.632, 0.001);
 }
 
-/* However often it is looked at: only the time counts. */
+/* However often it is sampled, only the time counts. */
 static void samples_may_come_at_any_time(void **state)
 {
 	struct average often = { .over = MINUTE }, rarely = { .over = MINUTE };

@@ -1,6 +1,6 @@
 /*
- * test_contract.c - recruiting, the count of disturbances, giving back, and
- * what all of it comes to on random scripts with clocks that are set
+ * test_contract.c - when a host recruits, how disturbances are counted, giving
+ * back, and all of it on random scripts with clocks that are set
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void disturbed_by_what_a_guest_left(void **state)
 	assert_int_equal(c.returns, 1);
 	guests(1);
 	guests(0);
-	visit(); /* it took memory and cache */
+	visit(); /* the guest took memory and cache */
 	assert_int_equal(c.disturbed, 1);
 	visit(); /* which are the owner's again */
 	assert_int_equal(c.disturbed, 1);
@@ -129,7 +129,10 @@ static void slow_giving_back_closes(void **state)
 	assert_int_equal(closed(), CLOSED_NOT);
 }
 
-/* No other host: it stands still, runs on its way out later, and is gone. */
+/*
+ * There is no other host: the guest stands still, later runs while it leaves,
+ * and is gone.
+ */
 static void who_stands_still_is_not_in_the_way(void **state)
 {
 	(void)state;
@@ -187,14 +190,14 @@ static void what_guests_are_to_do(void **state)
 	terms.on_return = RETURN_SHARE;
 	assert_false(lending(false).leave);
 	assert_true(lending(true).leave);
-	terms.disturb = 1; /* that was it for today */
+	terms.disturb = 1; /* no more guests today */
 	assert_true(lending(false).leave);
 	owner(false);
 	l = lending(false);
 	assert_true(l.leave && l.closed == CLOSED_DISTURBED && !l.leave_by);
 }
 
-/* Told late: the guest left and so did the owner, but it took too long. */
+/* It is told late that guest and owner have left: leaving took too long. */
 static void slow_without_a_tick(void **state)
 {
 	(void)state;
@@ -219,7 +222,7 @@ static void shared_and_frozen(void **state)
 	assert_int_equal(c.closed, CLOSED_NOT);
 	terms.on_return = RETURN_FREEZE;
 	owner(true);
-	assert_int_equal(c.disturbed, 2); /* it was there all the time */
+	assert_int_equal(c.disturbed, 2); /* the guest was there all the time */
 	now += SEC;
 	scene.running = 0;
 	feed();
@@ -229,7 +232,7 @@ static void shared_and_frozen(void **state)
 	assert_int_equal(c.closed, CLOSED_NOT);
 }
 
-/* A day that began ends when it would have, whatever the clock is set to. */
+/* A day that has begun ends as it would have, whatever the clock says. */
 static void a_clock_that_is_set(void **state)
 {
 	(void)state;
@@ -247,7 +250,7 @@ static void a_clock_that_is_set(void **state)
 	now = DAY;
 	feed();
 	assert_int_equal(closed(), CLOSED_NOT);
-	/* It is 15 h there: the midnight in 9 h is that of a day too short. */
+	/* It is 15 h there: a day to the midnight in 9 h is too short. */
 	assert_int_equal(c.ends, DAY + 33 * HOUR);
 }
 
@@ -264,7 +267,10 @@ static void days_asleep(void **state)
 	assert_int_equal(c.ends, 6 * DAY);
 }
 
-/* Days of 23 and 25 hours are days; a midnight of another world is none. */
+/*
+ * Days of 23 and 25 hours are days; a midnight that is further off is not
+ * believed.
+ */
 static void days_end_at_midnight(void **state)
 {
 	static const struct {
@@ -288,7 +294,10 @@ static void days_end_at_midnight(void **state)
 	}
 }
 
-/* What it took beside its owner is counted with the return that found it. */
+/*
+ * A guest that stays beside its owner is counted once, with the return that
+ * found it there.
+ */
 static void a_guest_that_lingers_counts_once(void **state)
 {
 	(void)state;
@@ -340,12 +349,15 @@ static void who_stands_still_disturbs_once(void **state)
 	owner(true);
 	assert_int_equal(c.disturbed, 2);
 	owner(false);
-	guests(0); /* it went, and ran for that */
+	guests(0); /* it ran to leave, and has left */
 	owner(true);
 	assert_int_equal(c.disturbed, 3);
 }
 
-/* None is left: who goes may take as long as giving back, and who comes counts. */
+/*
+ * No guest is left: those that leave may take as long as giving back allows,
+ * and a new one counts.
+ */
 static void the_way_out_is_no_disturbance(void **state)
 {
 	(void)state;
@@ -367,7 +379,7 @@ static void the_way_out_is_no_disturbance(void **state)
 	now += terms.give_back + 1;
 	guests(0);
 	owner(true);
-	assert_int_equal(c.disturbed, 2); /* that was too long */
+	assert_int_equal(c.disturbed, 2); /* leaving took too long */
 	owner(false);
 	guests(1);
 	guests(0);
@@ -375,7 +387,10 @@ static void the_way_out_is_no_disturbance(void **state)
 	assert_int_equal(c.disturbed, 3); /* and this, one that came */
 }
 
-/* Three run, one of them is still there when the host's time to give back is up. */
+/*
+ * Of three that run, one is still there when the host's time to give back is
+ * over.
+ */
 static void the_time_to_leave_is_the_hosts(void **state)
 {
 	(void)state;
@@ -393,7 +408,10 @@ static void the_time_to_leave_is_the_hosts(void **state)
 	assert_true(c.used);
 }
 
-/* Two of four stand still: they are let go, and run for it, when the others have gone. */
+/*
+ * Two of four guests stand still: they are released, and run to leave, when the
+ * others have gone.
+ */
 static void who_stood_still_leaves_later(void **state)
 {
 	(void)state;
@@ -417,7 +435,7 @@ static void who_stood_still_leaves_later(void **state)
 	assert_true(c.used);
 }
 
-/* Of two that run one stands still, and the other has no more time by that. */
+/* Of two guests that run one stops; the other gets no more time by that. */
 static void one_that_stops_gives_no_time(void **state)
 {
 	(void)state;
@@ -435,7 +453,7 @@ static void one_that_stops_gives_no_time(void **state)
 	assert_true(c.used);
 }
 
-/* The clock of who saw it was ahead. */
+/* The owner was seen by a clock that was ahead of ours. */
 static void touched_later_than_now(void **state)
 {
 	(void)state;

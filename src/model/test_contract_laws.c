@@ -1,6 +1,6 @@
 /*
- * test_contract_laws.c - whatever happens, a contract keeps what it promises: random
- * scripts
+ * test_contract_laws.c - a contract keeps its promises, whatever happens:
+ * random scripts
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +17,10 @@
 struct script {
 	struct random_stream r;
 	bool steps, papers;
-	unsigned in_day;  /* disturbances as this test counts them, */
+	unsigned in_day;  /* disturbances, counted by this test, */
 	usec_t day_began; /* ... since then */
 	usec_t day_ends;
-	bool traces; /* of a guest */
+	bool traces; /* does a guest leave traces? */
 };
 
 static void change_clock(struct script *s)
@@ -33,7 +33,7 @@ static void change_clock(struct script *s)
 	}
 }
 
-/* A new day has been begun: no shorter than half of one. */
+/* If a new day has begun, it must not be shorter than half a day. */
 static void look_at_days(struct script *s)
 {
 	if (c.ends == s->day_ends)
@@ -47,7 +47,9 @@ static void look_at_days(struct script *s)
 	s->in_day = 0;
 }
 
-/* As a well-behaved host: guests come while it is open, and leave at once. */
+/*
+ * As on a host that behaves: guests come while it is open, and leave at once.
+ */
 static void host_lives(struct script *s)
 {
 	bool was = scene.here, comes = !random_below(&s->r, 2);
@@ -95,8 +97,10 @@ static void no_more_than_the_terms_allow(void **state)
 		play(seed, seed % 2, seed % 3 == 0);
 }
 
-/* What guests do that find no place elsewhere: they stand still, go one by one when
- * one is found, and come back when the host is open. */
+/*
+ * What guests without a place elsewhere do: they stand still, leave one by one
+ * when a place is found, and come back when the host is open.
+ */
 static void guests_strand(struct script *s)
 {
 	bool out = closed_for_guests(closed());
@@ -144,7 +148,7 @@ static void who_strands_is_no_new_disturbance(void **state)
 	}
 }
 
-/* Within the day a script begins in, setting the clock changes nothing. */
+/* Setting the clock within the day in which a script begins changes nothing. */
 static void steps_neither_give_nor_take(void **state)
 {
 	struct random_stream r;
@@ -174,7 +178,10 @@ static void steps_neither_give_nor_take(void **state)
 	}
 }
 
-/* Between two feeds nothing changes that contract_next() did not announce. */
+/*
+ * Between two calls of contract_feed() nothing changes that contract_next() did
+ * not announce.
+ */
 static void changes_are_announced(void **state)
 {
 	struct random_stream r;

@@ -1,6 +1,6 @@
 /*
- * test_contract_paper.c - a contract is written down and read again: agents and hosts
- * are started anew, clocks are set, paper is damaged
+ * test_contract_paper.c - a contract is written down and read again: agents and
+ * hosts are restarted, clocks are set, the file is damaged
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -15,7 +15,10 @@
 
 #include "model/play_contract.h"
 
-/* Written before those who leave were counted: all that ran do. */
+/*
+ * The file is of a version that did not count guests that leave: all that ran
+ * count as leaving.
+ */
 static void an_older_paper_of_who_leaves(void **state)
 {
 	(void)state;
@@ -58,7 +61,7 @@ static void a_boot_keeps_the_count(void **state)
 	terms.disturb = 1;
 	guests(1);
 	visit();
-	guests(1); /* which the boot ends */
+	guests(1); /* the boot ends their visit */
 	on_paper("a");
 	step = now + HOUR; /* an hour later, steady from 0 on */
 	now = 0;
@@ -104,7 +107,10 @@ static void a_boot_without_a_clock(void **state)
 	assert_int_equal(closed(), CLOSED_DISTURBED);
 }
 
-/* What is not settled is read back as it was, also with the times of today. */
+/*
+ * A disturbance that is not settled yet is read back as it was, also with
+ * today's times.
+ */
 static void unsettled_on_paper(void **state)
 {
 	usec_t written = 20000 * DAY + 8 * HOUR;
@@ -130,7 +136,9 @@ static void unsettled_on_paper(void **state)
 	assert_int_equal(c.leavers, 1);
 }
 
-/* No clock of one boot goes back: whoever wrote that is not to be believed. */
+/*
+ * Within one boot no clock goes back: a file from the future is not believed.
+ */
 static void paper_of_a_later_instant(void **state)
 {
 	(void)state;
@@ -145,7 +153,7 @@ static void paper_of_a_later_instant(void **state)
 	assert_int_equal(c.ends, now + 16 * HOUR);
 }
 
-/* A clock that is set right late, or wrongly, gives nothing. */
+/* A clock that is set right late, or set wrongly, grants nothing. */
 static void a_clock_comes_late(void **state)
 {
 	(void)state;
@@ -162,7 +170,7 @@ static void a_clock_comes_late(void **state)
 	now = 3 * HOUR;
 	feed();
 	on_paper("b");
-	step = 21 * HOUR - now; /* not even as long as it runs */
+	step = 21 * HOUR - now; /* not even as much as the time it has run */
 	feed();
 	assert_int_equal(c.ends, 4 * HOUR);
 	step = -300 * DAY;
@@ -188,7 +196,10 @@ static void steady_goes_back(void **state)
 	assert_int_equal(c.last[0].took, SEC);
 }
 
-/* Who goes has one time for that, however often the agent is started anew. */
+/*
+ * A guest that leaves has a fixed time for that, however often the agent is
+ * restarted.
+ */
 static void an_agent_started_again_grants_no_time(void **state)
 {
 	(void)state;
@@ -207,7 +218,7 @@ static void an_agent_started_again_grants_no_time(void **state)
 	guests(0);
 	owner(true);
 	assert_int_equal(c.disturbed, 2);
-	/* After a boot nobody is on the way. */
+	/* After a boot no guest is leaving. */
 	owner(false);
 	guests(1);
 	on_paper("a");
@@ -215,7 +226,7 @@ static void an_agent_started_again_grants_no_time(void **state)
 	assert_int_equal(c.leaving, -1);
 }
 
-/* So many of the guests run from now on: must the paper be written anew? */
+/* So many guests run from now on: does the file have to be written again? */
 static bool is_written_anew(uint32_t running)
 {
 	struct contract before = c;
@@ -225,7 +236,10 @@ static bool is_written_anew(uint32_t running)
 	return contract_differs(&before, &c);
 }
 
-/* Also where a guest sets out, or stops, and there are as many as before. */
+/*
+ * It is also written when one guest begins to leave, or stops, and their number
+ * is the same.
+ */
 static void that_somebody_leaves_is_written(void **state)
 {
 	(void)state;
@@ -237,9 +251,12 @@ static void that_somebody_leaves_is_written(void **state)
 	assert_int_equal(c.leaving, -1);
 	assert_true(is_written_anew(1));
 	now += SEC;
-	assert_false(is_written_anew(1)); /* it still does */
+	assert_false(is_written_anew(1)); /* it still runs */
 	assert_true(is_written_anew(0));
-	/* What was on its way long ago and stands still disturbs nobody. */
+	/*
+	 * A guest that began to leave long ago and stands still disturbs
+	 * nobody.
+	 */
 	on_paper("a");
 	now += 2 * terms.give_back;
 	assert_int_equal(from_paper("a"), 0);
@@ -248,7 +265,10 @@ static void that_somebody_leaves_is_written(void **state)
 	assert_int_equal(c.disturbed, 1);
 }
 
-/* Guests that come and go by the thousand are no reason to write each time. */
+/*
+ * Guests that come and go by the thousand are no reason to write the file each
+ * time.
+ */
 static void the_next_guest_is_no_news(void **state)
 {
 	struct contract before;
@@ -263,7 +283,7 @@ static void the_next_guest_is_no_news(void **state)
 	on_paper("a");
 	owner(true);
 	assert_int_equal(c.disturbed, 1);
-	/* What was written before it went says so as well. */
+	/* The file that was written before the guest left says so as well. */
 	assert_int_equal(from_paper("a"), 0);
 	feed();
 	assert_int_equal(c.disturbed, 1);

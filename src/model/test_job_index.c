@@ -34,7 +34,10 @@ static void check_found(const struct view *v, struct job *const *job, int64_t n)
 	assert_null(view_find_job(v, -1));
 }
 
-/* Also those that come after the first question, or are in a slot that others had. */
+/*
+ * Also jobs that come after the first look-up, or that are in a slot which
+ * another job had.
+ */
 static void jobs_by_id(void **state)
 {
 	enum { JOBS = 1000 };

@@ -64,7 +64,7 @@ static void life(void **state)
 	apply(&v, EVENT_RESUME, 120 * s, b, 0);
 	assert_true(b->est_end == 180 * s);
 	apply(&v, EVENT_END, 180 * s, b, 0);
-	/* 4 for 50 s, 2 for 40 s, 2 for 60 s */
+	/* Four processors for 50 s, two for 40 s, two for 60 s. */
 	assert_true(b->used == 200 + 80 + 120);
 	assert_int_equal(v.nr_free, 8);
 	assert_int_equal(v.nr_running, 0);
@@ -169,7 +169,7 @@ static void on_rank(struct view *v, enum event_type type, usec_t at,
 	model_apply(v, &e);
 }
 
-/* A job of two ranks that stand still, one after the other. */
+/* Two ranks of one job stand still, one after the other. */
 static void frozen_ranks(void **state)
 {
 	const struct host h[] = {
@@ -196,14 +196,19 @@ static void frozen_ranks(void **state)
 	assert_true(view_rate(&v, j) == 0 && j->est_end == 100 * s);
 	on_rank(&v, EVENT_THAW, 30 * s, j, 0);
 	assert_true(view_rate(&v, j) == 1 && j->est_end == 120 * s);
-	/* Suspended meanwhile: that time is no time of freezing. */
+	/*
+	 * The job is suspended meanwhile: that time does not count as frozen.
+	 */
 	on_rank(&v, EVENT_FREEZE, 40 * s, j, 0);
 	apply(&v, EVENT_SUSPEND, 50 * s, j, 0);
 	apply(&v, EVENT_RESUME, 60 * s, j, 0);
 	assert_true(j->est_end == 140 * s);
 	on_rank(&v, EVENT_THAW, 65 * s, j, 0);
 	assert_true(j->est_end == 145 * s);
-	/* What moves runs where it lands; what waits again is not frozen. */
+	/*
+	 * A rank that moves runs where it lands; a job that waits again is not
+	 * frozen.
+	 */
 	on_rank(&v, EVENT_FREEZE, 70 * s, j, 0);
 	e = (struct event){
 		.type = EVENT_MIGRATE, .at = 71 * s, .job = j, .host = 2
@@ -278,7 +283,10 @@ static void plans_of_ranks(void **state)
 	view_clear(&v);
 }
 
-/* A core each, the least delay first: a has two of 1, b one, c one of 2. */
+/*
+ * One core for each rank, the least delay first: a has two cores of delay 1, b
+ * one, c one of 2.
+ */
 static void on_cores(struct view *v)
 {
 	uint32_t at[16], nr = (uint32_t)v->nr_free, busy[] = { 0 };
@@ -302,13 +310,15 @@ static void on_cores(struct view *v)
 	assert_false(place_on_cores(v, NULL, nr, at));
 	assert_true(place_on_cores(v, NULL, nr - 1, at));
 	assert_true(place_on_cores(v, j, nr, at));
-	/* It grows by what is free, and keeps its place on a host that drains.
+	/*
+	 * The job grows by free cores, and keeps its place on a host that is
+	 * being drained.
 	 */
 	v->hosts[0].drain = true;
 	assert_true(place_on_cores(v, j, 2, at));
 	assert_int_equal(at[0], 0);
 	assert_true(at[1] != 0);
-	/* Of what it has, it keeps first what stays. */
+	/* When it shrinks, it first keeps the hosts that are not drained. */
 	assert_true(place_on_cores(v, &wide, 1, at));
 	assert_int_equal(at[0], 1);
 	v->hosts[0].drain = false;
@@ -324,7 +334,10 @@ static void placing(void **state)
 	view_init_hosts(&v, three, 3);
 	plan_reset(&p, &v);
 	assert_true(place_least_delay(&v, &p, 7, false, at));
-	/* Two on a at 1; then a shared and c are alike, fewer ranks first. */
+	/*
+	 * Two ranks go to a, with delay 1; then a, shared, and c are alike, and
+	 * the one with fewer ranks is taken.
+	 */
 	assert_int_equal(at[0], 0);
 	assert_int_equal(at[1], 0);
 	assert_int_equal(at[2], 2);
@@ -341,9 +354,9 @@ static void placing(void **state)
 }
 
 /*
- * Ten jobs come one after the other, and no host has told its load since; how many
- * of them go to the first.  Ranks count at once, and exactly, where they were placed: no
- * host's load has them, so that none need fade.
+ * Ten jobs come one after the other, while no host reports its load; returns
+ * how many of them go to the first host. Ranks count at once and exactly where
+ * they were placed: as no reported load has them, nothing needs to decay.
  */
 static int herd(bool ranks_count)
 {
@@ -384,7 +397,7 @@ static void a_stale_load_attracts_no_herd(void **state)
 	assert_int_equal(herd(false), 10);
 }
 
-/* Two ranks on hosts a and c, whose link is slow, that talk. */
+/* Two ranks that talk, on the hosts a and c, whose link is slow. */
 static void partners_apart_wait(void **state)
 {
 	const struct job_talk talk = { 0, 1, 5e6, 4000 };
@@ -403,7 +416,7 @@ static void partners_apart_wait(void **state)
 					 .n = 2,
 					 .hosts = apart });
 	talk_delays(&v, e.job, apart, delay);
-	/* 4000 times 25 us, and 5 MB at 125 and at 10 MB/s. */
+	/* 4000 messages of 25 us each, and 5 MB at 125 and at 10 MB/s. */
 	assert_true(fabs(delay[0] - 1 / (1 - 0.14)) < 1e-9);
 	assert_true(fabs(delay[1] - 1 / (1 - 0.6)) < 1e-9);
 	assert_true(talk_delay_at(&v, e.job, apart, 0, 2) == 1);
@@ -414,7 +427,7 @@ static void partners_apart_wait(void **state)
 		    talk_bytes(e.job, 0, 1) == 0);
 	talk_delays(&v, e.job, together, delay);
 	assert_true(delay[0] == 1 && delay[1] == 1);
-	/* It holds until something else is told. */
+	/* The rates hold until others are told. */
 	e.n = 0;
 	model_apply(&v, &e);
 	talk_delays(&v, e.job, apart, delay);
@@ -440,7 +453,7 @@ static void hosts_close(void **state)
 	v.hosts[0].open_until = 100 * USEC_PER_SEC;
 	assert_true(place_least_delay_of(&v, &p, j, true, 1, false, at));
 	assert_int_equal(at[0], 0);
-	/* Of one without an estimate nobody knows. */
+	/* When a job without an estimate would end is not known. */
 	j->estimate = 0;
 	v.hosts[0].open_until = 1;
 	assert_true(place_least_delay_of(&v, &p, j, true, 1, false, at));

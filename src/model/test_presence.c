@@ -15,7 +15,7 @@
 #define HERE(s) assert_true((s)->is.here)
 #define AWAY(s) assert_false((s)->is.here)
 
-/* At an instant, having asked whenever it said that something may change. */
+/* Advance to that instant, asking again whenever something may have changed. */
 static void come_to(struct presence_signs *s, usec_t *now, usec_t at)
 {
 	usec_t next;
@@ -85,7 +85,7 @@ static void what_is_held_lasts(void **state)
 	HERE(&s);
 	come_to(&s, &now, 100060 * S);
 	AWAY(&s);
-	/* The mains are back: nobody has to leave any more. */
+	/* Mains power is back: nobody has to leave any more. */
 	presence_hold(&s, PRESENCE_POWER, true, now, NULL);
 	assert_true(presence_update(&s, now));
 	come_to(&s, &now, now + 5 * S);
@@ -133,7 +133,7 @@ static void away_is_not_above_what_happens_later(void **state)
 	presence_say(&s, false, false, now, 3600 * S, "ada");
 	assert_true(presence_update(&s, now));
 	AWAY(&s);
-	/* The session was there before, and says nothing new. */
+	/* The session was there before, so it is no news. */
 	come_to(&s, &now, 50 * S);
 	AWAY(&s);
 	presence_sign(&s, PRESENCE_INPUT, now, now, NULL);
@@ -141,7 +141,10 @@ static void away_is_not_above_what_happens_later(void **state)
 	HERE(&s);
 }
 
-/* Who says so touches a terminal with it, and its session stays in use. */
+/*
+ * Whoever says "away" touches a terminal to do so, and the session stays in
+ * use.
+ */
 static void away_is_above_what_was_there(void **state)
 {
 	struct presence_signs s;
@@ -159,7 +162,7 @@ static void away_is_above_what_was_there(void **state)
 	presence_hold(&s, PRESENCE_SESSION, true, now, "ada"); /* still */
 	assert_false(presence_update(&s, now));
 	AWAY(&s);
-	/* It ends, and somebody begins another. */
+	/* That session ends, and somebody begins another one. */
 	presence_hold(&s, PRESENCE_SESSION, false, now, NULL);
 	come_to(&s, &now, 30 * S);
 	presence_hold(&s, PRESENCE_SESSION, true, now, "bob");
@@ -167,7 +170,10 @@ static void away_is_above_what_was_there(void **state)
 	HERE(&s);
 }
 
-/* Somebody was there to say it; and whoever could not be seen is gone now. */
+/*
+ * Whoever says "away" was there to say it; and while input could not be seen,
+ * somebody may have been there.
+ */
 static void idle_since_the_last_that_is_known(void **state)
 {
 	struct presence_signs s;
@@ -187,7 +193,10 @@ static void idle_since_the_last_that_is_known(void **state)
 	assert_int_equal(s.is.idle_since, 1010 * S);
 }
 
-/* Shorter than the owner stays at the least: guests may come back at once. */
+/*
+ * This is shorter than the least time an owner is taken to stay: guests may
+ * come back at once.
+ */
 static void a_short_eviction_is_over(void **state)
 {
 	struct presence_signs s;
@@ -227,7 +236,7 @@ static void who_cannot_tell_counts_as_there(void **state)
 	assert_int_equal(s.is.lost, PRESENCE_NOBODY);
 }
 
-/* 100 times a second. */
+/* Words that change 100 times a second. */
 static void flapping_words_change_it_once_a_second(void **state)
 {
 	struct presence_signs s;
@@ -304,7 +313,7 @@ static void laws(uint64_t seed)
 		usec_t until = now + (usec_t)random_below(r, 40 * S), next;
 		bool was;
 
-		/* Nothing changes before it said that it may. */
+		/* Nothing changes before the time that presence_next() told. */
 		while ((next = presence_next(&s, now)) < until) {
 			assert_true(next > now);
 			between = s;
@@ -332,7 +341,7 @@ static void laws(uint64_t seed)
 	}
 }
 
-/* That the host goes sooner than was told is news by itself. */
+/* It is news if the host goes sooner than was told. */
 static void an_instant_that_comes_nearer_is_news(void **state)
 {
 	struct presence_signs s;
@@ -348,7 +357,7 @@ static void an_instant_that_comes_nearer_is_news(void **state)
 	s.going_by = 60 * S;
 	assert_true(presence_update(&s, S));
 	assert_int_equal(s.is.going_by, 60 * S);
-	/* Not known any more, and it flaps, as it came just now. */
+	/* The notice is gone, and soon after it came: that flaps. */
 	s.going_by = 0;
 	presence_hold(&s, PRESENCE_NOTICE, false, S / 2, NULL);
 	assert_true(presence_update(&s, S / 2));

@@ -39,7 +39,7 @@ static void words_and_numbers(void **state)
 {
 	expect(NULL, BECAUSE(counts, .size = 1, .free = 0),
 	       "it needs 1 processor, are", "{\"size\":1,\"free\":0}");
-	/* By name, in any order. */
+	/* Numbers are given by name, in any order. */
 	expect(NULL, BECAUSE(counts, .free = 1, .size = 2),
 	       "it needs 2 processors, is", "{\"size\":2,\"free\":1}");
 	expect(&view, BECAUSE(kinds, .at = 1500000, .host = 0, .part = 2500),
@@ -60,8 +60,10 @@ static void cut_to_size(void **state)
 	assert_string_equal(text, "the ");
 }
 
-/* An entry that has no numbers by name is of an older record: its reason may
- * be worded otherwise, what it does may not. */
+/*
+ * An entry without named numbers comes from an older record: its reason may be
+ * worded otherwise, but what it does must be the same.
+ */
 static void older_plans(void **state)
 {
 	const char *ours = "start job 1 with 1 on h1: 1 processor\t{\"n\":1}";

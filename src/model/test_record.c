@@ -38,7 +38,7 @@ static FILE *begin(void)
 	return open_memstream(&text, &length);
 }
 
-/* The one line written, read into *l, which points into it. */
+/* Read the one line that was written into *l, which points into it. */
 static void end(FILE *f, struct record_line *l)
 {
 	fclose(f);
@@ -168,7 +168,7 @@ static void events(void **state)
 	view_clear(&v);
 }
 
-/* Of what was read the same line is written as of what was. */
+/* The line that is written from what was read equals the one that was read. */
 static void assert_same_line(const struct view *v, struct event *e,
 			     const struct host *was)
 {
@@ -187,7 +187,7 @@ static void assert_same_line(const struct view *v, struct event *e,
 	free(text);
 }
 
-/* What was given of a host alone, and nothing that was not. */
+/* A host's line has what differs from the default, and nothing else. */
 static void only_what_differs(void **state)
 {
 	struct record_line l = { .kind = RECORD_NONE };
@@ -236,7 +236,7 @@ static void only_what_differs(void **state)
 	view_clear(&v);
 }
 
-/* A state is one line, whatever is in it. */
+/* A saved state is one line, whatever is in it. */
 static void text_is_escaped(void **state)
 {
 	struct record_line l = { .kind = RECORD_NONE };

@@ -36,7 +36,7 @@ static void set(const char *name, const char *value)
 		fail_msg("%s = %s: %s", name, value, err.text);
 }
 
-/* Hour and minute of a weekday, 0 Monday. */
+/* That hour and minute of a weekday, 0 being Monday. */
 static struct moment at(unsigned day, unsigned hour, unsigned minute)
 {
 	return moment_plain(day * USEC_PER_DAY + (hour * 60 + minute) * MIN);

@@ -27,7 +27,7 @@
 #include "net/net.h"
 
 #define CAPSULE "10.9.0.7"
-#define PEER	"10.8.0.2" /* by the uplink */
+#define PEER	"10.8.0.2" /* a peer that is reached by the uplink */
 
 /* The host: an uplink to 10.8.0.0/24 and the capsule's pair. */
 static struct {
@@ -157,7 +157,7 @@ static struct packet segment(bool inwards)
 	return p;
 }
 
-/* Does the program take it?  gso: the size of its segments, or 0. */
+/* Does the program take the packet? gso: the size of its segments, or 0. */
 static bool taken(bool inwards, struct packet *p, unsigned n, unsigned gso)
 {
 	struct __sk_buff skb = {
@@ -211,8 +211,8 @@ static void addresses(void **state)
 {
 	static const char *const far[] = {
 		"10.7.0.1", /* no route */
-		"10.8.0.1", /* the host itself */
-		CAPSULE,    /* not by the uplink */
+		"10.8.0.1", /* the host's own address */
+		CAPSULE,    /* not reached by the uplink */
 		"127.0.0.1", "10.8.0.255", "224.0.0.1",
 	};
 	struct packet p;
@@ -231,7 +231,7 @@ static void addresses(void **state)
 	}
 }
 
-/* One thing about the packet is otherwise. */
+/* Change one thing about the packet. */
 static void spoil(struct packet *p, int what)
 {
 	switch (what) {
@@ -283,7 +283,10 @@ static void others(void **state)
 	}
 }
 
-/* Outwards: no packet, and no segment of a big one, above the route's MTU. */
+/*
+ * Outwards: no packet, nor any segment of a large one, above the route's MTU is
+ * taken.
+ */
 static void sizes(void **state)
 {
 	struct packet p = segment(false);
@@ -301,7 +304,7 @@ static void sizes(void **state)
 	assert_int_equal(shell("ip link set dev up mtu 1500"), 0);
 }
 
-/* As if each CPU had found what one has, and still held it true until then. */
+/* Pretend that each CPU has cached what one of them found, valid until then. */
 static void hold_found(bool inwards, uint64_t until)
 {
 	volatile struct fast_path_found *all = host.doors->found[!inwards];
@@ -316,7 +319,7 @@ static void hold_found(bool inwards, uint64_t until)
 		all[cpu] = one;
 }
 
-/* Otherwise than the packet that was asked for. */
+/* Change the packet, so that what was found for the former one does not fit. */
 static void change(struct packet *p, bool inwards, int what)
 {
 	switch (what) {
@@ -334,7 +337,9 @@ static void change(struct packet *p, bool inwards, int what)
 	}
 }
 
-/* What the routes said is held true of packets alike, and for a while. */
+/*
+ * What was found of a route is used again for packets alike, and for a while.
+ */
 static void found(void **state)
 {
 	struct packet p;
@@ -367,7 +372,10 @@ static void found(void **state)
 	}
 }
 
-/* What the owner of a host may have, and the fast path must make way for. */
+/*
+ * Things that a host's owner may set up, and for which the fast path must make
+ * way.
+ */
 static void hooks(void **state)
 {
 	static const struct {
@@ -395,7 +403,10 @@ static void hooks(void **state)
 	}
 }
 
-/* Attached to nothing but this namespace's hook; -1 where there is no such. */
+/*
+ * A BPF program at the netfilter hook of this namespace alone; -1 if the kernel
+ * has no such.
+ */
 static int netfilter_link(void)
 {
 	const struct bpf_insn accept[] = {
@@ -436,7 +447,10 @@ static void netfilter_program(void **state)
 	close(link);
 }
 
-/* As the kernel's module writes its table, which need not be here. */
+/*
+ * The table of IPVS, written as the kernel's module writes it, which need not
+ * be loaded here.
+ */
 static void ipvs(void **state)
 {
 	static const char head[] =

@@ -59,7 +59,7 @@ static void links(void **state)
 	space_close(&b);
 }
 
-/* What a visit to its namespace reads in /proc/sys/net/ipv4/conf/v0. */
+/* Read a value of /proc/sys/net/ipv4/conf/v0 from within the namespace. */
 static int read_conf(void *arg, struct error *err)
 {
 	char path[64], *text;
@@ -149,7 +149,7 @@ static void routes(void **state)
 	space_close(&b);
 }
 
-/* Of the many reasons for EINVAL the kernel tells which it is. */
+/* The kernel says which of the many reasons for EINVAL it was. */
 static void the_kernels_hint(void **state)
 {
 	struct net_route route = { .dst = ip("10.9.0.7"), .prefix = 32 };
@@ -157,13 +157,16 @@ static void the_kernels_hint(void **state)
 	struct space a;
 
 	space_open(&a);
-	route.via = ip("10.1.0.2"); /* through no link */
+	route.via = ip("10.1.0.2"); /* which is reached by no link */
 	assert_true(net_route_put(a.net, &route, &err) < 0);
 	assert_non_null(strstr(err.text, "(Nexthop "));
 	space_close(&a);
 }
 
-/* a - r - c: r forwards to c, and has it fall into a hole, and back again. */
+/*
+ * a - r - c: r forwards to c; then it drops what is for c; then it forwards
+ * again.
+ */
 static void blackhole(void **state)
 {
 	struct net_route hole = { .dst = ip("10.2.0.2"), .prefix = 32 };
@@ -224,7 +227,7 @@ static void neighbours(void **state)
 	space_close(&b);
 }
 
-/* An announcement turns a known neighbour to another place at once. */
+/* An announcement makes a known neighbour point to another place at once. */
 static void announcement(void **state)
 {
 	struct space lan, a, b, c;
@@ -245,14 +248,17 @@ static void announcement(void **state)
 		assert_int_equal(
 			net_link_set_master(lan.net, ports[i], br, NULL), 0);
 	assert_true(reaches(&a, &b, "10.1.0.9", false));
-	/* It is said once, and a new port that is not yet up would drop it. */
+	/*
+	 * It is sent only once, and a new port that is not up yet would drop
+	 * it.
+	 */
 	assert_true(reaches(&c, &a, "10.1.0.1", false));
 	assert_int_equal(net_link_find(c.net, "eth0", &eth0, NULL), 0);
 	assert_int_equal(
 		net_address_put(c.net, eth0.index, ip("10.1.0.9"), 32, NULL),
 		0);
 	assert_true(reaches(&a, &b, "10.1.0.9", false));
-	/* Until a has heard of it, b takes what it sends. */
+	/* Until a has heard the announcement, b receives what it sends. */
 	still = hears(&b, "10.1.0.9");
 	packet = net_packet_open_at(c.fd, NULL);
 	assert_true(packet >= 0);

@@ -49,7 +49,10 @@ static void forwarder_open(struct forwarder *f)
 	assert_int_equal(net_route_put(f->far.net, &out, NULL), 0);
 }
 
-/* Bytes that arrive of 5 MB sent at once, in datagrams that are read one by one. */
+/*
+ * How many of 5 MB arrive that are sent at once, in datagrams that are read one
+ * by one.
+ */
 static size_t flood(struct space *from, struct space *to, const char *address)
 {
 	static char data[50000];
@@ -110,14 +113,17 @@ static void a_share_of_the_uplink(void **state)
 		return;
 	}
 	assert_int_equal(r, 0);
-	/* A second's worth and some packets, each way. */
+	/* What a second allows and some packets pass, each way. */
 	assert_true(flood(&f.guest, &f.far, "10.2.0.2") < 3000000);
 	assert_true(flood(&f.far, &f.guest, "10.1.0.2") < 3000000);
 	assert_true(reaches(&f.host, &f.far, "10.2.0.2", false));
 	assert_int_equal(net_visit(f.host.fd, find_hooks, what, NULL), 1);
 	assert_non_null(strstr(what, "stint-guests.test"));
 
-	/* Removed by somebody, it comes again; wanted no more, it goes. */
+	/*
+	 * Rules that somebody has removed are set again; without a share they
+	 * are removed.
+	 */
 	set[0] = &none;
 	assert_int_equal(net_visit(f.host.fd, set_share, set, &err), 0);
 	assert_true(flood(&f.guest, &f.far, "10.2.0.2") > 4000000);

@@ -1,4 +1,4 @@
-/* test_env.c - the environment that a rank finds its PMI server by */
+/* test_env.c - the environment by which a rank finds its PMI server */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

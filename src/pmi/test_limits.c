@@ -54,7 +54,7 @@ static void refusals(void **state)
 	job_close(&job);
 }
 
-/* Alone it passes its barriers at once, as often as it likes. */
+/* A rank that is alone passes its barriers at once, as often as it likes. */
 static void too_many_keys(void **state)
 {
 	struct pmi_server *s;
@@ -78,7 +78,7 @@ static void too_many_keys(void **state)
 	pmi_server_destroy(s);
 }
 
-/* Others' keys add up, over any number of barriers. */
+/* The keys of other ranks add up, over any number of barriers. */
 static void nobody_hears(void *ctx, uint64_t generation,
 			 const struct pmi_put *puts, size_t n)
 {
@@ -101,13 +101,16 @@ static void too_many_of_others(void **state)
 		r = pmi_server_release(s, 0, &put, 1, true, NULL);
 		assert_int_equal(r, i < PMI_ALL_MAX ? 0 : -E2BIG);
 	}
-	snprintf(key, sizeof(key), "k1"); /* which it has */
+	snprintf(key, sizeof(key), "k1"); /* a key that it has */
 	assert_int_equal(pmi_server_release(s, 0, &put, 1, false, NULL), 0);
 	hear(s, "cmd=barrier_out rc=0\n");
 	pmi_server_destroy(s);
 }
 
-/* A line of 13 bytes is answered by all that was ever put: not again and again. */
+/*
+ * A request of 13 bytes is answered by all that was ever put: the server must
+ * not do that again and again for a rank that does not read.
+ */
 static void answers_that_are_not_taken(void **state)
 {
 	struct pmi_server *s;
@@ -136,7 +139,9 @@ static void answers_that_are_not_taken(void **state)
 	pmi_server_destroy(s);
 }
 
-/* Nor are those to what is refused, which has several lines. */
+/*
+ * Nor must it for requests that are refused, whose answers have several lines.
+ */
 static void refusals_that_are_not_taken(void **state)
 {
 	const char text[] = "mcmd=spawn\nnprocs=1\nendcmd\n";
@@ -154,7 +159,7 @@ static void refusals_that_are_not_taken(void **state)
 	pmi_server_destroy(s);
 }
 
-/* An abort waits for nobody. */
+/* An abort does not wait until answers are read. */
 static void abort_before_answers_are_read(void **state)
 {
 	struct job job = { .aborted = 0 };
@@ -170,7 +175,10 @@ static void abort_before_answers_are_read(void **state)
 	pmi_server_destroy(s);
 }
 
-/* Said again it counts once; all get it, so there is a bound. */
+/*
+ * A union that is told again counts once; every rank gets it, so there is a
+ * bound.
+ */
 static void a_union_has_a_bound(void **state)
 {
 	struct pmi_gather *g = pmi_gather_create(16);

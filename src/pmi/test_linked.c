@@ -1,4 +1,7 @@
-/* test_linked.c - which files are programs that Open MPI is linked into */
+/*
+ * test_linked.c - which files are programs that Open MPI is linked into
+ * statically
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +19,7 @@
 #include "core/xalloc.h"
 #include "pmi/linked.h"
 
-/* The least that is a program: a header, one part, and what is in it. */
+/* The smallest program: a header, one segment, and its content. */
 struct small {
 	Elf64_Ehdr head;
 	Elf64_Phdr part;
@@ -40,7 +43,7 @@ static struct small small(uint32_t part, const char *text)
 
 static char *program; /* written anew for each */
 
-/* What is said of a file of these bytes. */
+/* What is said of a file with these bytes. */
 static bool linked(const void *p, size_t n)
 {
 	int fd = open(program, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
@@ -63,7 +66,7 @@ static void marks(void **state)
 	assert_true(linked(&s, sizeof(s)));
 	s = small(PT_LOAD, "MPI_Init");
 	assert_false(linked(&s, sizeof(s)));
-	/* A loader loads our library, too. */
+	/* A program with a loader loads our library, too. */
 	s = small(PT_INTERP, "ompi_mpi_init");
 	assert_false(linked(&s, sizeof(s)));
 }

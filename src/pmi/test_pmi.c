@@ -78,7 +78,7 @@ static void barriers(void **state)
 	job_close(&job);
 }
 
-/* For whom: so that nobody waits for one that has ended. */
+/* Who waits for whom is known, so that no rank waits for one that has ended. */
 static void some_wait(void **state)
 {
 	struct pmi_gather *g = pmi_gather_create(2);
@@ -98,7 +98,7 @@ static void some_wait(void **state)
 	pmi_gather_destroy(g);
 }
 
-/* Of a rank that says a thing twice the last word counts, and it counts once. */
+/* If a rank says a thing twice, its last word counts, and it counts once. */
 static void said_twice(void **state)
 {
 	struct pmi_put a = { "key", "first" }, b = { "key", "last" };
@@ -122,7 +122,9 @@ static void said_twice(void **state)
 	pmi_gather_destroy(g);
 }
 
-/* Who waits in one barrier is not let go by the release of another. */
+/*
+ * A rank that waits in one barrier is not let go by the release of another one.
+ */
 static void another_release(void **state)
 {
 	struct job job;
@@ -160,7 +162,7 @@ static void put_blob(struct pmi_server *s, const char *key, const char *value,
 	free(line);
 }
 
-/* What a rank says for another comes to nobody. */
+/* What a rank says in another rank's name reaches nobody. */
 static void blobs_of_others(void **state)
 {
 	static const char *const bad[] = { "blob.1.0", "blob.1.7", "blob.00.0",

@@ -22,7 +22,7 @@
 #include "core/scratch.h"
 #include "core/test_fork.h"
 
-/* The very first sample has numbers: hosts are placed by it at once. */
+/* The very first sample already has numbers, since hosts are placed by it. */
 static void first_sample_is_whole(void **state)
 {
 	struct host_load *l = host_load_create("/nonexistent", USEC_PER_SEC);
@@ -37,7 +37,7 @@ static void first_sample_is_whole(void **state)
 
 /* ---- what runs */
 
-/* An init that runs, with a child that does; 2 in all. */
+/* An init that runs, with a child that runs: 2 processes in all. */
 static pid_t spin_two(int ready)
 {
 	pid_t pid = fork_to_end_with();
@@ -74,7 +74,7 @@ static void guests_are_counted(void **state)
 	assert_int_equal(host_guests_running(dir, false), 2);
 	guest_end(one);
 	guest_end(two);
-	/* The pids may be anybody's by now. */
+	/* These pids may belong to other processes by now. */
 	assert_int_equal(host_guests_running(dir, false), 0);
 	guest_capsule_remove(dir, "1.0");
 	guest_capsule_remove(dir, "1.1.3");
@@ -91,7 +91,7 @@ static _Noreturn void *spin(void *arg)
 		;
 }
 
-/* Its first thread sleeps, another one runs. */
+/* The first thread of the guest sleeps, another one runs. */
 static pid_t spin_in_a_thread(int ready)
 {
 	pid_t pid = fork_to_end_with();
@@ -148,8 +148,9 @@ static unsigned kernels_count(void)
 }
 
 /*
- * Are those who run counted, but for so many?  Others on this machine come and go:
- * it is what they are when the kernel says the same before and after.
+ * Is s.runnable the number of all running threads less so many? Other threads
+ * on this machine come and go, so only a sample counts before and after which
+ * the kernel reports the same number.
  */
 static bool counts_all_but(struct host_load *l, unsigned less)
 {
@@ -167,7 +168,7 @@ static bool counts_all_but(struct host_load *l, unsigned less)
 
 #define GUESTS 12 /* more than come and go in a moment */
 
-/* Whoever runs counts, but us, who ask; and guests do not. */
+/* All that run are counted except this test itself and the guests. */
 static void runnable_is_without_guests(void **state)
 {
 	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 64];

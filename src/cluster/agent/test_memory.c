@@ -55,7 +55,7 @@ static void without_a_group_it_is_the_machine(void **state)
 	assert_true(s.faults == 0);
 }
 
-/* 64 MiB of it used, 16 MiB of that files that nobody has used lately. */
+/* 64 MiB are used, 16 MiB of them by files that were not used lately. */
 static void fill_v1(const char *dir, const char *limit)
 {
 	put(dir, "memory.limit_in_bytes", limit);
@@ -94,7 +94,10 @@ static void a_group_of_v2(void **state)
 	assert_int_equal(s.all, sample(NULL, 1).all);
 }
 
-/* Of several the least; what v1 calls no limit is none. */
+/*
+ * The least of several limits counts; the number by which v1 says "unlimited"
+ * is no limit.
+ */
 static void limits_of_groups_around_it(void **state)
 {
 	char dir[SCRATCH_MAX], *inner, *innermost;
@@ -124,7 +127,7 @@ static void faults_are_a_rate(void **state)
 	fill_v1(dir, "134217728\n");
 	m = host_memory_create(dir);
 	host_memory_sample(m, 5 * USEC_PER_SEC, &s);
-	assert_true(s.faults == 0); /* since when there are 500, nobody knows */
+	assert_true(s.faults == 0); /* nobody knows since when there are 500 */
 	put(dir, "memory.stat",
 	    "total_pgmajfault 700\ntotal_workingset_refault_anon 8\n"
 	    "total_workingset_refault_file 2\n");

@@ -115,7 +115,10 @@ static void text_and_name_are_synced(void **state)
 	assert_true(is_synced("two", 2));
 }
 
-/* Nobody waits for it; once it is not, the last text alone counts. */
+/*
+ * Nobody waits for the busy disk; once it is free, only the last text is
+ * written.
+ */
 static void a_disk_that_is_busy(void **state)
 {
 	pthread_mutex_lock(&disk.lock);

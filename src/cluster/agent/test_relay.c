@@ -67,7 +67,7 @@ static void each_is_found(void **state)
 	assert_ptr_equal(find("11", 1, 3), b);
 }
 
-/* Only one of the same rank is the one before it. */
+/* Only a keeper of the same rank is the predecessor. */
 static void the_one_before(void **state)
 {
 	struct relay *before = relay_create(&agent, "1", 2, 3);

@@ -48,7 +48,7 @@ struct play {
 	struct conn *agent;
 	pid_t pid;
 	bool breaks;	       /* the connection, once a keeper is asked for */
-	unsigned connections;  /* that the agent made */
+	unsigned connections;  /* connections that the agent made */
 	unsigned failed, gone; /* it said so */
 };
 
@@ -63,7 +63,7 @@ static int be_keeper(int argc, char **argv)
 	return open(gate, O_RDONLY) < 0 ? 2 : 1;
 }
 
-/* Also one that is not there yet. */
+/* A keeper that has not started yet is let go as well. */
 static void let_keeper_end(struct play *w)
 {
 	w->gate_fd = open(w->gate, O_RDWR | O_CLOEXEC);
@@ -103,7 +103,7 @@ static void ask_for_keeper(struct play *w)
 			 0);
 }
 
-/* It must be named once there is one, since its end is told then. */
+/* A keeper that exists must be named in HELLO, since its end is told later. */
 static void greet_agent(struct play *w, const Control__Message *m)
 {
 	Control__ControllerInfo info = CONTROL__CONTROLLER_INFO__INIT;
@@ -211,7 +211,10 @@ static _Noreturn void be_agent(const struct play *w)
 	conf.owner_terms.quiet = 0;
 	conf.owner_terms.load = LOAD_ANY;
 	conf.owner_terms.memory = 0;
-	/* A report over a connection that has just ended would end it first. */
+	/*
+	 * A report over a connection that has just ended would end that one
+	 * first.
+	 */
 	conf.report_every = 3600 * USEC_PER_SEC;
 	if (agent_run(&conf, -1, &err) < 0)
 		fprintf(stderr, "# agent: %s\n", err.text);
@@ -265,7 +268,10 @@ static void a_start_that_fails_is_answered(void **state)
 	play_end(&w);
 }
 
-/* It may be another controller by then, to which its id means something else. */
+/*
+ * The new connection may be to another controller, for which the id of the
+ * request means something else.
+ */
 static void no_answer_goes_to_another_connection(void **state)
 {
 	struct play w = { .breaks = true };

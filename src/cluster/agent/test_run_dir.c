@@ -30,7 +30,7 @@ static void is_for_one(void **state)
 	close(first);
 }
 
-/* As a thread of a killed agent has its descriptors for a while. */
+/* As a thread of a killed agent keeps its descriptors open for a while. */
 static void is_waited_for(void **state)
 {
 	struct error err;

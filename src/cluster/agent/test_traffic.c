@@ -44,7 +44,7 @@ static void take_all(struct traffic *t)
 	assert_int_equal(t->nr_sent, 0);
 }
 
-/* Who was sent little waits for their turn, and nothing of it is lost. */
+/* Peers to which little was sent wait for their turn, and nothing is lost. */
 static void the_most_is_taken_first(void **state)
 {
 	struct traffic t = { .nr_known = 0 };
@@ -64,7 +64,7 @@ static void the_most_is_taken_first(void **state)
 	traffic_clear(&t);
 }
 
-/* Those that were left are found again, whatever was sent to each. */
+/* The peers that were left out are found again, whatever was sent to each. */
 static void who_waits_is_one_peer_still(void **state)
 {
 	struct traffic t = { .nr_known = 0 };
@@ -97,7 +97,7 @@ static void connections_to_a_peer_are_added_up(void **state)
 	check(&t, 2, A, 150, 3);
 	check(&t, 2, B, 7, 1);
 	take_all(&t);
-	/* Only what is new; the order does not count. */
+	/* Only the new bytes are counted; the order does not matter. */
 	talks[2].bytes += 1000;
 	talks[2].segments += 5;
 	look(&t, talks, 3, true);
@@ -108,7 +108,7 @@ static void connections_to_a_peer_are_added_up(void **state)
 	traffic_clear(&t);
 }
 
-/* An agent before this one has told of it. */
+/* The agent before this one has reported these bytes already. */
 static void what_is_older_than_we_is_not_counted(void **state)
 {
 	struct traffic t = { .nr_known = 0 };
@@ -123,7 +123,7 @@ static void what_is_older_than_we_is_not_counted(void **state)
 	traffic_clear(&t);
 }
 
-/* A socket of the same peer, as after a move, begins at 0. */
+/* A new socket to the same peer, as after a move, begins at 0. */
 static void another_socket_is_another_count(void **state)
 {
 	struct traffic t = { .nr_known = 0 };

@@ -44,7 +44,7 @@ static const struct guest_use *find_use(struct uses *u, uint64_t job,
 	return NULL;
 }
 
-/* Look again until it has computed and waited for its share. */
+/* Look again until the guest has computed, and has waited for its share. */
 static void look_until_busy(struct uses *u, uint64_t job)
 {
 	do {
@@ -54,8 +54,8 @@ static void look_until_busy(struct uses *u, uint64_t job)
 }
 
 /*
- * What it had and what it waited for is all the time there was: it is always
- * ready, however busy the machine is.
+ * A guest that is always ready either runs or waits: the two add up to all the
+ * time there was, however busy the machine is.
  */
 static void a_share_and_its_waits_are_the_time(void **state)
 {
@@ -80,7 +80,7 @@ static void a_share_and_its_waits_are_the_time(void **state)
 	guest_capsule_remove(dir, "7.0");
 }
 
-/* An init that rests, with a child that has touched MEMORY. */
+/* An init that sleeps, with a child that has touched MEMORY. */
 static pid_t fork_with_memory(int ready)
 {
 	pid_t pid = fork_to_end_with();

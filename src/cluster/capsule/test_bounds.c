@@ -45,7 +45,10 @@ static void is(const char *file, const char *text)
 	free(path);
 }
 
-/* Anew, as a file remembers what a longer text left behind the new one. */
+/*
+ * The file is made anew, because it keeps the rest of a longer text behind a
+ * shorter one.
+ */
 static void cpus_are(const char *there, uint32_t spared, const char *wanted)
 {
 	put(base, "cpuset.cpus.effective", there);
@@ -60,17 +63,17 @@ static void processors(void **state)
 	cpus_are("0-3\n", 0, "0,1,2,3");
 	cpus_are("0-3\n", 1, "1,2,3");
 	cpus_are("2,4-5\n", 2, "5");
-	/* They keep the last one. */
+	/* Guests keep the last processor. */
 	cpus_are("0-1\n", 7, "1");
 	cpus_are("3\n", 1, "3");
-	/* What it says is no list. */
+	/* The file does not have a valid list. */
 	put(base, "cpuset.cpus.effective", "3-1\n");
 	assert_int_equal(bounds_set_cpus(dir, 1), -ENOENT);
 	put(base, "cpuset.cpus.effective", "x\n");
 	assert_int_equal(bounds_set_cpus(dir, 1), -ENOENT);
 	put(base, "cpuset.cpus.effective", "\n");
 	assert_int_equal(bounds_set_cpus(dir, 1), -ENOENT);
-	/* v1's name of it goes first, where there are both. */
+	/* Where both names exist, the one of v1 is used. */
 	put(base, "cpuset.effective_cpus", "0-1\n");
 	put(dir, "cpuset.cpus", "");
 	assert_int_equal(bounds_set_cpus(dir, 1), 0);
@@ -85,7 +88,10 @@ static void memory_of_v2(void **state)
 	put(dir, "memory.current", "1000\n");
 	assert_int_equal(bounds_set_memory(dir, 1 << 30), 0);
 	is("memory.max", "1073741824");
-	/* None is killed for it: they are made to give back, the limit waits. */
+	/*
+	 * No guest is killed for this: the kernel is asked to reclaim memory,
+	 * and the limit waits.
+	 */
 	put(dir, "memory.current", "2000000000\n");
 	assert_int_equal(bounds_set_memory(dir, 1073741825), -EBUSY);
 	is("memory.high", "1073741825");
@@ -105,7 +111,7 @@ static void memory_of_v1(void **state)
 	put(dir, "memory.limit_in_bytes", "");
 	assert_int_equal(bounds_set_memory(dir, 0), 0);
 	is("memory.limit_in_bytes", "-1");
-	/* The kernel would try in vain. */
+	/* The kernel would have nothing to reclaim. */
 	put(dir, "memory.stat",
 	    "rss 1\ntotal_cache 9\ntotal_rss 1000000000\n"
 	    "total_shmem 100000000\n");

@@ -108,7 +108,7 @@ static void record_round_trip(void **state)
 	assert_int_equal(record_write(dir, &rec, NULL), 0);
 	snprintf(path, sizeof(path), "%s/record", dir);
 	assert_int_equal(stat(path, &first), 0);
-	/* Init is written over what is there: nobody finds less meanwhile. */
+	/* The new record replaces the old one: a reader never finds less. */
 	rec.init = (struct process_id){ 56, 78 };
 	assert_int_equal(record_write(dir, &rec, NULL), 0);
 	assert_int_equal(stat(path, &second), 0);
@@ -185,7 +185,7 @@ static void v2_is(const char *base, const char *file, const char *text)
 	fclose(f);
 }
 
-/* All but what the kernel has only at the caller's own group. */
+/* All files except those that only the caller's own group has. */
 static void v2_tree(char *base, bool make)
 {
 	char path[128], file[64];
@@ -214,8 +214,8 @@ static void v2_tree(char *base, bool make)
 }
 
 /*
- * On v1 a process comes in by `tasks`: by cgroup.procs the whole machine would
- * wait for a grace period, for each job three times.
+ * On v1 a process enters by `tasks`: writing to cgroup.procs would make the
+ * whole machine wait for a grace period, three times for each job.
  */
 static void v1_entered(void **state)
 {
@@ -251,7 +251,10 @@ static void v1_entered(void **state)
 	close(cg.state);
 }
 
-/* On v1 each group has the files of its controller alone; others are not asked. */
+/*
+ * On v1 each group has only the files of its own controller; the others are not
+ * looked for.
+ */
 static void v1_each_its_own(void **state)
 {
 	char dir[SCRATCH_MAX], pids[SCRATCH_MAX + 8];
@@ -282,7 +285,10 @@ static void v1_each_its_own(void **state)
 	v2_is(dir, "/pids.max", "");
 }
 
-/* A file of the group as it is, then after it was lowered, and back. */
+/*
+ * The text of a file of the group before its share is lowered, after that, and
+ * after it is raised again.
+ */
 static void claim_tells(const char *dir, const char *file, const char *low,
 			const char *usual)
 {
@@ -307,10 +313,10 @@ static void claim_of_a_group(void **state)
 	claim_tells(dir, "/cpu.shares", "2", "2560");
 	v2_put(dir, "/cpu.idle", "0");
 	claim_tells(dir, "/cpu.idle", "1", "0");
-	/* The kernel keeps its share while it is idle, and resets it then. */
+	/* An idle group keeps its share, and the kernel resets it then. */
 	v2_put(dir, "/cpu.shares", "3");
 	claim_tells(dir, "/cpu.shares", "3", "2560");
-	/* What is so already is not written again. */
+	/* A value that is set already is not written again. */
 	v2_put(dir, "/cpu.shares", "77");
 	cgroup_claim((char *[]){ dir }, 1, 250, false);
 	v2_is(dir, "/cpu.shares", "77");
@@ -327,7 +333,7 @@ static void v2_limits(void **state)
 
 	assert_non_null(mkdtemp(base));
 	v2_tree(base, true);
-	/* A pipe, to hear each word that is written there. */
+	/* A pipe takes the file's place, so that each word is heard. */
 	snprintf(control, sizeof(control), "%s/cgroup.subtree_control", base);
 	assert_int_equal(mkfifo(control, 0600), 0);
 	told = open(control, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -336,22 +342,25 @@ static void v2_limits(void **state)
 	assert_int_equal(read(told, got, sizeof(got)), 16);
 	assert_memory_equal(got, "+cpu+memory+pids", 16);
 	v2_is(base, "/c1/cpu.weight", "250");
-	/* The rank's, with room for what is ours and a landing; then without. */
+	/*
+	 * The rank's limits, with room for our own processes and for a landing;
+	 * then without that room.
+	 */
 	v2_is(base, "/c1/memory.max", "310378496");
 	v2_is(base, "/c1/memory.swap.max", "0");
 	v2_is(base, "/c1/pids.max", "205");
 	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), 0);
 	v2_is(base, "/c1/memory.max", "276824064");
 	v2_is(base, "/c1/pids.max", "201");
-	/* The kernel would kill for what is more than a new limit. */
+	/* The kernel would kill the rank if it used more than a new limit. */
 	assert_int_equal(cgroup_limit(&cg, &limits, true, NULL), 0);
 	v2_put(base, "/c1/memory.current", "300000000\n");
 	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), -EBUSY);
 	v2_is(base, "/c1/memory.max", "310378496");
-	/* What is frozen is a part of it: its limits are the whole's. */
+	/* The limits are those of the capsule's group, not of this part. */
 	v2_is(base, "/c1/run/memory.max", "");
 	v2_is(base, "/cpu.weight", "");
-	/* A client may ask for anything; the kernel does not take it. */
+	/* A client may ask for any number; the kernel refuses this one. */
 	v2_put(base, "/c1/memory.current", "1");
 	assert_int_equal(cgroup_limit(&cg, &all, true, NULL), 0);
 	v2_is(base, "/c1/memory.max", "4611686018469330944");
@@ -360,7 +369,7 @@ static void v2_limits(void **state)
 	assert_int_equal(cgroup_enter(&cg, NULL), 0);
 	cgroup_close_doors(&cg);
 	v2_is(base, "/c1/init/cgroup.procs", "0");
-	v2_is(base, "/c1/cgroup.procs", ""); /* no process but in leaves */
+	v2_is(base, "/c1/cgroup.procs", ""); /* only leaves have processes */
 	assert_int_equal(write(cg.join, "0", 1), 1);
 	v2_is(base, "/c1/run/cgroup.procs", "0");
 	v2_put(base, "/c1/run/cgroup.events", "populated 1\nfrozen 1\n");
@@ -370,7 +379,7 @@ static void v2_limits(void **state)
 	v2_is(base, "/c1/run/cgroup.freeze", "0");
 	cgroup_met(&cg, &met);
 	assert_true(!met.kills && !met.own_memory && !met.refused);
-	/* Of a kill that the host, not the limit, was the reason of. */
+	/* A kill that was caused by the host's memory, not by the limit. */
 	v2_put(base, "/c1/memory.events",
 	       "low 0\nhigh 0\nmax 12\noom 0\noom_kill 1\n");
 	cgroup_met(&cg, &met);
@@ -380,7 +389,7 @@ static void v2_limits(void **state)
 	v2_put(base, "/c1/run/pids.events", "max 17\n"); /* by old kernels */
 	cgroup_met(&cg, &met);
 	assert_true(met.kills == 2 && met.own_memory && met.refused == 17);
-	/* v1's, whose first line's name begins as that of the number */
+	/* v1's file: its first line begins like the one looked for */
 	v2_put(base, "/c1/memory.oom_control",
 	       "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
 	cgroup_met(&cg, &met);
@@ -394,7 +403,7 @@ static void v2_limits(void **state)
 	v2_tree(base, false);
 }
 
-/* On a host without the controller a limit is no limit, and that is told. */
+/* On a host without the controller nothing is limited, which is reported. */
 static void v2_no_controller(void **state)
 {
 	char base[] = "/tmp/stint-test-cgroup-XXXXXX", path[128];
@@ -421,7 +430,10 @@ static void v2_no_controller(void **state)
 	v2_tree(base, false);
 }
 
-/* An agent's: where it is told, wherever it runs itself. */
+/*
+ * The agent's groups are where it was told to make them, wherever it runs
+ * itself.
+ */
 static void v2_home(void **state)
 {
 	char base[] = "/tmp/stint-test-cgroup-XXXXXX", want[128];

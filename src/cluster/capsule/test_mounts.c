@@ -35,7 +35,10 @@ static int unmounted(void)
 		return 77;
 	if (umount2("/sys/fs/cgroup", MNT_DETACH) < 0)
 		return 77;
-	/* Nobody asks what is mounted until it is said to. */
+	/*
+	 * Mounts are looked up only once somebody has said that they may have
+	 * changed.
+	 */
 	if (!has_group())
 		return 1;
 	cgroup_know_mounts();
@@ -51,7 +54,7 @@ static void mounts_known_until_they_change(void **state)
 		_exit(unmounted());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		return; /* not root, or no groups: nothing to tell */
+		return; /* not root, or no groups: cannot be tested */
 	assert_int_equal(status, 0);
 }
 

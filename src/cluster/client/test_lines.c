@@ -69,7 +69,10 @@ static void labels(void **state)
 	lines_destroy(l);
 }
 
-/* A question is seen, and the line then goes on, or begins again for others. */
+/*
+ * An unfinished line is shown after a while, as it may be a question. It goes
+ * on, or is begun again when another rank has printed in between.
+ */
 static void shown_unfinished(void **state)
 {
 	struct seen s = { .n = 0 };
@@ -92,7 +95,7 @@ static void shown_unfinished(void **state)
 	lines_destroy(l);
 }
 
-/* A line of any length has one label. */
+/* A line has one label, however long it is. */
 static void long_line(void **state)
 {
 	static char part[LINES_MAX];
@@ -117,7 +120,10 @@ static void lone_rank_at_once(void **state)
 	lines_destroy(l);
 }
 
-/* The new keeper's bytes come before the old one's rest, and some twice. */
+/*
+ * The new keeper's bytes come before the rest of the old one's, and some of
+ * them twice.
+ */
 static void moved_rank(void **state)
 {
 	struct seen s = { .n = 0 };
@@ -139,7 +145,7 @@ static void moved_rank(void **state)
 	lines_destroy(l);
 }
 
-/* What is lost is not waited for; nothing is skipped twice. */
+/* The client does not wait for lost bytes, and skips nothing twice. */
 static void lost_piece(void **state)
 {
 	struct seen s = { .n = 0 };

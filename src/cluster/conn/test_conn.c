@@ -1,4 +1,6 @@
-/* test_conn.c - connections of those who have proved who they are, or cannot */
+/*
+ * test_conn.c - connections of peers that have proved who they are, or cannot
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -23,7 +25,10 @@
 #include "cluster/conn/world.h"
 #include "core/xalloc.h"
 
-/* Whatever it has sent in one go: a connection that failed is not served on. */
+/*
+ * Whatever else it has sent at once: a connection that failed is not served any
+ * more.
+ */
 static void failed_is_not_served(void **state)
 {
 	struct world *w = *state;
@@ -51,7 +56,10 @@ static void echo_one(struct world *w)
 		turn(w);
 }
 
-/* Before each that tells of state, and before no other. */
+/*
+ * before_send() is called before each message that tells of state, and before
+ * no other.
+ */
 static void commits_come_first(void **state)
 {
 	struct world *w = *state;
@@ -87,14 +95,16 @@ static void messages_echo(void **state)
 		turn(w);
 	assert_int_equal(w->bytes, FRAMES_MAX + 2);
 	assert_int_equal(conn_queued(w->client), 0);
-	/* What the server cannot stand ends this connection alone. */
+	/* If the server cannot take a message, only this connection ends. */
 	assert_int_equal(conn_send(w->client, "bad", 3), 0);
 	while (!w->client_closed)
 		turn(w);
 	free(big);
 }
 
-/* However much work somebody's messages are, others come between them. */
+/*
+ * However much work the messages of one peer are, others are served in between.
+ */
 static void turns_end(void **state)
 {
 	enum { MESSAGES = 100 };
@@ -117,7 +127,10 @@ static void turns_end(void **state)
 	conn_destroy(busy);
 }
 
-/* However many there are of those who come later, they wait for each other. */
+/*
+ * However many connections of a later place there are, they wait only for each
+ * other.
+ */
 static void who_comes_later_waits(void **state)
 {
 	enum { BUSY = 3, MESSAGES = 20 };
@@ -165,7 +178,7 @@ static void queue_has_an_end(void **state)
 	free(big);
 }
 
-/* The client has a loop of its own, which stops. */
+/* The client has an event loop of its own, which is not run. */
 static void who_does_not_read_is_not_heard(void **state)
 {
 	enum { QUESTIONS = 400 }; /* of answers for more than a queue */
@@ -186,7 +199,9 @@ static void who_does_not_read_is_not_heard(void **state)
 		assert_true(sd_event_run(own, 0) >= 0);
 	for (int idle = 0; idle < 100;) /* as far as it goes */
 		idle = sd_event_run(w->event, 1000) > 0 ? 0 : idle + 1;
-	/* What the socket takes, and CONN_QUEUE_LOW, and one answer. */
+	/*
+	 * Answers for what the socket takes, for CONN_QUEUE_LOW, and one more.
+	 */
 	assert_in_range(w->heard, 1, QUESTIONS / 8);
 	assert_int_equal(w->client_closed, 0);
 	while (w->echoed < QUESTIONS) {
@@ -199,7 +214,7 @@ static void who_does_not_read_is_not_heard(void **state)
 	sd_event_unref(own);
 }
 
-/* Listens at a path, and its queue is full. */
+/* A socket that listens at a path, and whose queue is full. */
 static int fill_queue(struct address *ret, int fds[8])
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), n = 0;
@@ -230,7 +245,7 @@ static void empty_queue(int fd, const int fds[8])
 	close(fd);
 }
 
-/* Who does not come in hears of it, and does not wait for ever. */
+/* A client that does not get in is told so, and does not wait for ever. */
 static void full_queue_is_told(void **state)
 {
 	struct world *w = *state;
@@ -257,7 +272,7 @@ static bool sleeps(pid_t pid)
 	return state == 'S';
 }
 
-/* Those who wait for a place get in, as each does who blocks. */
+/* Clients that wait for a place in the queue get in one after the other. */
 static void full_queue_is_waited_for(void **state)
 {
 	struct world *w = *state;

@@ -40,7 +40,9 @@ static void frames_in_pieces(void **state)
 	}
 }
 
-/* One large message is not room for as long as the peer stays. */
+/*
+ * The memory for one large message is not kept for as long as the peer stays.
+ */
 static void room_of_a_large_message_is_given_back(void **state)
 {
 	struct frames_reader r = FRAMES_READER_INIT;

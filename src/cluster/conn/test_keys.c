@@ -17,7 +17,10 @@
 
 #include "cluster/conn/keys.h"
 
-/* However many bytes of a line still fit, those before it can be read. */
+/*
+ * However many bytes of a new line still fit on the disk, the lines before it
+ * can be read.
+ */
 static void no_room(void **state)
 {
 	char path[] = "/tmp/stint-test-keys-XXXXXX", id[16];
@@ -93,7 +96,10 @@ static void revoking(void **state)
 	unlink(path);
 }
 
-/* Whoever enrols while another revokes writes into the file that stays. */
+/*
+ * A key that is enrolled while another one is revoked is written into the file
+ * that stays.
+ */
 static void at_once(void **state)
 {
 	char path[] = "/tmp/stint-test-keys-XXXXXX", id[24];

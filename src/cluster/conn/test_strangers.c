@@ -1,6 +1,6 @@
 /*
- * test_strangers.c - who connects and has not proved who it is: there may be too
- * many, no descriptor for them, or no watch
+ * test_strangers.c - peers that have not proved who they are yet: too many of
+ * them, no descriptor left for one, or none that can be watched
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "cluster/conn/world.h"
 
-/* Those who never speak neither keep others out nor stay for ever. */
+/* Peers that never say anything neither keep others out nor stay for ever. */
 static void silent_strangers(void **state)
 {
 	struct world *w = *state;
@@ -33,7 +33,7 @@ static void silent_strangers(void **state)
 	while (!w->client_ready || !w->served)
 		turn(w);
 	assert_int_equal(w->served, 1);
-	/* The first had to go for a later one. */
+	/* The first stranger had to go when one more came. */
 	assert_int_equal(recv(fd[0], &c, 1, MSG_DONTWAIT), 0);
 	while (recv(fd[7], &c, 1, MSG_DONTWAIT) < 0)
 		turn(w);
@@ -41,7 +41,10 @@ static void silent_strangers(void **state)
 		close(fd[i]);
 }
 
-/* A server as in world_setup(), but at a port, and nobody's time is ever up. */
+/*
+ * A server as in world_setup(), but at a port, and without a time limit for
+ * strangers.
+ */
 static struct conn_server *serve_port(struct world *w, struct sockaddr_in *ret)
 {
 	struct conn_server_conf conf = { .ops = &world_served,
@@ -77,7 +80,7 @@ static int connect_from(const struct sockaddr_in *to, uint32_t from)
 	return fd;
 }
 
-/* Who comes in crowds pushes out its own kind, not one from elsewhere. */
+/* Many strangers from one place push out each other, not one from elsewhere. */
 static void crowds(void **state)
 {
 	struct world *w = *state;
@@ -88,7 +91,7 @@ static void crowds(void **state)
 
 	for (size_t i = 0; i < 8; i++)
 		fd[i] = connect_from(&to, INADDR_LOOPBACK + 1);
-	/* Of the eight, the six oldest go. */
+	/* Of the eight, the six oldest are disconnected. */
 	while (recv(fd[5], &c, 1, MSG_DONTWAIT) < 0)
 		turn(w);
 	assert_int_equal(recv(slow, &c, 1, MSG_DONTWAIT), -1);
@@ -99,7 +102,10 @@ static void crowds(void **state)
 	conn_server_destroy(s);
 }
 
-/* Without a descriptor for who comes, strangers go, and nobody spins. */
+/*
+ * When no descriptor is left for a new connection, strangers are disconnected,
+ * and the loop does not spin.
+ */
 static void no_descriptors(void **state)
 {
 	struct world *w = *state;
@@ -137,10 +143,10 @@ static void no_descriptors(void **state)
 	conn_server_destroy(s);
 }
 
-/* Of the calls that watch a descriptor, this one fails; 0: none. */
+/* Which call that asks to watch a descriptor fails; 0: none. */
 static unsigned unwatched;
 
-/* Stands in front of libsystemd's. */
+/* This function stands in front of libsystemd's. */
 int sd_event_add_io(sd_event *e, sd_event_source **ret, int fd, uint32_t events,
 		    sd_event_io_handler_t fn, void *data)
 {
@@ -153,7 +159,7 @@ int sd_event_add_io(sd_event *e, sd_event_source **ret, int fd, uint32_t events,
 	return real(e, ret, fd, events, fn, data);
 }
 
-/* Likewise: of the calls that change what is waited for. */
+/* Likewise: which call that changes the events waited for fails. */
 static unsigned unarmed;
 
 int sd_event_source_set_io_events(sd_event_source *s, uint32_t events)
@@ -164,12 +170,12 @@ int sd_event_source_set_io_events(sd_event_source *s, uint32_t events)
 	return unarmed && !--unarmed ? -ENOSPC : real(s, events);
 }
 
-/* A connection that cannot wait for what comes next ends at once. */
+/* A connection that cannot wait for its next event ends at once. */
 static void who_cannot_wait(void **state)
 {
 	struct world *w = *state;
 
-	unarmed = 1; /* the client's, while it connects */
+	unarmed = 1; /* the client's call, while it connects */
 	connect_as(w, &w->key);
 	while (!w->client_closed)
 		turn(w);
@@ -180,7 +186,10 @@ static void who_cannot_wait(void **state)
 		turn(w);
 }
 
-/* Whoever cannot be watched is told, or gone, and nobody else. */
+/*
+ * A connection that cannot be watched is told so, or closed; no other one is
+ * harmed.
+ */
 static void who_cannot_be_watched(void **state)
 {
 	const struct conn_server_conf conf = { .ops = &world_served };

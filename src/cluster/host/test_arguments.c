@@ -1,4 +1,6 @@
-/* test_arguments.c - what is taken is what the kernel takes */
+/*
+ * test_arguments.c - arguments are accepted exactly if the kernel accepts them
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +17,7 @@
 
 #include "cluster/host/arguments.h"
 
-/* Does a program start with that? */
+/* Does a program start with these arguments? */
 static bool runs(char *const *argv)
 {
 	const struct rlimit much = { RLIM_INFINITY, RLIM_INFINITY };
@@ -58,7 +60,10 @@ static void one_argument_has_32_pages(void **state)
 	assert_true(runs(argv));
 }
 
-/* What is refused could not run; of what is taken the kernel says the rest. */
+/*
+ * What is refused could not run; whether what is accepted runs, the kernel
+ * tells.
+ */
 static void many_short_ones_count_their_pointers(void **state)
 {
 	enum { MANY = 1 << 20 };

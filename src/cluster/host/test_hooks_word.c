@@ -1,4 +1,7 @@
-/* test_hooks_word.c - what an agent tells its keepers, and when it counts */
+/*
+ * test_hooks_word.c - what an agent tells its keepers of the host's hooks, and
+ * when that is valid
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +21,7 @@
 
 static char dir[SCRATCH_MAX];
 
-/* n bytes at that place of the file. */
+/* Write n bytes at that place of the file. */
 static void put(int fd, const char *text, size_t n, off_t at)
 {
 	assert_int_equal(pwrite(fd, text, n, at), n);
@@ -60,7 +63,7 @@ static void what_is_written_is_read(void **state)
 	close(fd);
 }
 
-/* Of the time that the line ends with. */
+/* The last digit of the time at the end of the line. */
 static char last_digit(void)
 {
 	char *path = hooks_path(dir), *text, digit;
@@ -72,7 +75,7 @@ static char last_digit(void)
 	return digit;
 }
 
-/* Half a word, an old one, one of another boot, and nonsense. */
+/* Half a word, an old one, one from another boot, and nonsense. */
 static void what_is_not_whole_and_fresh_is_not(void **state)
 {
 	const struct net_hooks word = { 3, 0, "" };

@@ -1,4 +1,4 @@
-/* test_identity.c - tests of identity.h: whose uids and groups are whose */
+/* test_identity.c - tests of identity.h: to whom uids and groups belong */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,13 +23,15 @@ static void uids(void **state)
 	assert_non_null(strstr(err.text, "min-uid in [agent]"));
 	assert_int_equal(identity_check_uid(0, 1, "[agent]", &err), -EPERM);
 	assert_non_null(strstr(err.text, "uid 0 is root"));
-	/* Nobody's, whatever is the first. */
+	/* 65534 is nobody's uid, whatever the first allowed uid is. */
 	assert_int_equal(identity_check_uid(65534, 0, "[agent]", NULL), -EPERM);
 	assert_int_equal(identity_check_uid(UINT32_MAX, 0, "[agent]", NULL),
 			 -EPERM);
 }
 
-/* Of a uid that is not in the user database: no group is its own there. */
+/*
+ * The groups of a uid that is not in the user database: none is its own there.
+ */
 static void groups(void **state)
 {
 	const uid_t uid = 3999999999;
@@ -44,7 +46,7 @@ static void groups(void **state)
 	assert_int_equal(identity_check_groups(uid, 1000, mixed, 2, 1000, &err),
 			 -EPERM);
 	assert_non_null(strstr(err.text, "group 999"));
-	/* Its first one counts as the others do. */
+	/* A first group that is nobody's counts as well. */
 	assert_int_equal(identity_check_groups(uid, 42, persons, 2, 1000, &err),
 			 -EPERM);
 	assert_non_null(strstr(err.text, "group 42"));
@@ -53,7 +55,7 @@ static void groups(void **state)
 	assert_int_equal(identity_check_groups(uid, 42, NULL, 0, 42, NULL), 0);
 }
 
-/* The database's own words: root is in root's group everywhere. */
+/* By the user database of this machine: root is in root's group everywhere. */
 static void of_the_database(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* test_limit.c - who asks for what, who gives what */
+/* test_limit.c - limits that a user asks for, and limits that a host gives */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static void the_most_beats_what_is_asked(void **state)
 	refuses(settle, 0, 1001, "--pids-limit");
 }
 
-/* Without any limit it could grow to more than the host gives. */
+/* Without any limit the rank could grow beyond what the host gives. */
 static void who_comes_must_fit(void **state)
 {
 	struct limits has = { 1 << 20, 5 };

@@ -73,7 +73,10 @@ static void queue_resends(void **state)
 	assert_int_equal(keeper_queue_send(q, sv[0]), 0);
 	expect(sv[1], 0, NULL);
 	keeper_queue_ack(q, 1);
-	/* The agent dies having dealt with 2, unacked. */
+	/*
+	 * The agent dies after it has handled 2 events, without acknowledging
+	 * them.
+	 */
 	keeper_queue_detach(q);
 	add(q, "d", true);
 	keeper_queue_restart(q, 2);
@@ -138,7 +141,9 @@ static void records(void **state)
 	keeper_record_remove(&id, 7);
 	keeper_record_remove(&id, 7);
 	assert_int_equal(keeper_record_read(&id, 7, &err), 0);
-	/* One that is there and cannot be read says nothing, neither way. */
+	/*
+	 * A record that exists and cannot be read proves nothing, neither way.
+	 */
 	path = xasprintf("%s/j.3.9.record", keepers);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_true(keeper_record_read(&id, 9, &err) < 0);
@@ -148,7 +153,10 @@ static void records(void **state)
 	free(keepers);
 }
 
-/* What one process finds out about an epoch: 1 given, 0 not. */
+/*
+ * What a process finds out about an epoch: 1 if the rank was given away, 0 if
+ * not.
+ */
 static int find_out(const struct keeper_id *id, uint64_t epoch, bool engine)
 {
 	struct error err;
@@ -185,7 +193,10 @@ static void records_race(void **state)
 		assert_true(WIFEXITED(status));
 		assert_in_range(mine, 0, 1);
 		assert_int_equal(WEXITSTATUS(status), mine);
-		/* What was said stays so, whoever asks or tries later. */
+		/*
+		 * What was answered first stays so, whoever asks or tries
+		 * later.
+		 */
 		assert_int_equal(keeper_record_settle(&id, epoch, &err), mine);
 		assert_int_equal(keeper_record_read(&id, epoch, &err), mine);
 		assert_int_equal(keeper_record_write(&id, epoch, "h:2", &err),
@@ -224,7 +235,10 @@ static void bare_free(struct keeper *k)
 	free(k);
 }
 
-/* Offsets count what lies unread in the pipe as ours to hand out. */
+/*
+ * The offsets in saved state count the bytes that lie unread in the pipe as
+ * still to be handed out.
+ */
 static void travels(void **state)
 {
 	struct keeper *a = bare(2), *b = bare(2), *other = bare(3);
@@ -272,7 +286,7 @@ static uint64_t now_usec(void)
 	return (uint64_t)clock_usec(CLOCK_MONOTONIC);
 }
 
-/* What may be over at once does not wait for a path past the forwarding. */
+/* A rank that may end soon does not wait for its fast path. */
 static void young(void **state)
 {
 	struct keeper *k = bare(0);
@@ -293,7 +307,7 @@ static void young(void **state)
 	bare_free(k);
 }
 
-/* One whose agent was killed while it started it does not stay for ever. */
+/* A keeper whose agent was killed while starting it does not stay for ever. */
 static void forgotten(void **state)
 {
 	char dir[] = "/tmp/stint-test-keeper-XXXXXX", path[64];
@@ -328,7 +342,10 @@ static void say_start(struct keeper *k, char *text, bool more)
 	keeper_on_start(k, &req);
 }
 
-/* A controller could fill us; and the rest of it is no program. */
+/*
+ * A controller could fill the keeper's memory with pieces; the text behind the
+ * last one is no program.
+ */
 static void pieces_of_a_start_are_bounded(void **state)
 {
 	static char text[100000];

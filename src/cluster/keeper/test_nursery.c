@@ -20,14 +20,17 @@
 #include "core/io.h"
 #include "core/packet.h"
 
-/* What a keeper of the test tells of itself, by the descriptor that it got. */
+/*
+ * What a keeper of this test reports of itself, over the descriptor that it
+ * got.
+ */
 struct word {
 	int argc;
-	char last[32];	  /* of its words */
-	char cmdline[64]; /* as all see it */
+	char last[32];	  /* the last of its arguments */
+	char cmdline[64]; /* as all processes see it */
 	pid_t pid, session;
-	bool reaps;	    /* hears of its children */
-	bool holds_sockets; /* of the nursery */
+	bool reaps;	    /* does it get SIGCHLD of its children? */
+	bool holds_sockets; /* does it hold sockets of the nursery? */
 };
 
 static int nursery_end; /* the number that it had */
@@ -65,7 +68,10 @@ static int set_up(void **state)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -1;
-	/* Not where keepers have their own, so that one left open shows. */
+	/*
+	 * At a number that keepers do not use themselves, so that it shows if
+	 * they leave it open.
+	 */
 	nursery_end = fcntl(pair[1], F_DUPFD_CLOEXEC, 100);
 	t.sock = pair[0];
 	t.pid = fork();
@@ -82,7 +88,7 @@ static int set_up(void **state)
 	return t.pid < 0 ? -1 : 0;
 }
 
-/* It ends when its agent does: nobody tells it. */
+/* The nursery ends when its agent does: nobody tells it to. */
 static int tear_down(void **state)
 {
 	struct nursery_test *t = *state;
@@ -92,7 +98,7 @@ static int tear_down(void **state)
 	return waitpid(t->pid, &status, 0) == t->pid && !status ? 0 : -1;
 }
 
-/* Its end of the pipe that a keeper writes its word to. */
+/* Order a keeper; returns our end of the pipe that it writes its word to. */
 static int order(const struct nursery_test *t, const char *words, size_t n)
 {
 	int fds[2];
@@ -130,7 +136,7 @@ static void outlives_a_crash_and_nonsense(void **state)
 
 	assert_int_equal(io_read_full(fd, &w, sizeof(w)), 0);
 	close(fd);
-	/* No zero at the end; no descriptor. */
+	/* An order without a zero at its end; one without a descriptor. */
 	fd = order(t, "stint", 5);
 	assert_int_equal(read(fd, &c, 1), 0);
 	close(fd);

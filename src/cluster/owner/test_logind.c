@@ -1,6 +1,4 @@
-/*
- * test_logind.c - what logind says, and what one says that lies
- */
+/* test_logind.c - what logind says, and a logind that lies */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +31,7 @@ static int teardown(void **state)
 	return play_teardown(state);
 }
 
-/* Does logind not wait for us any more? */
+/* Has the agent let logind go on? */
 static bool is_released(void)
 {
 	char c;
@@ -80,7 +78,7 @@ static void whose_session_it_is(void **state)
 	fake_session_comes(2, "eve", "tty"); /* its terminal is watched */
 	COMES(owner_logged_in(play_owner) == 3);
 	assert_false(is()->here);
-	/* Idle since a while ago, they say. */
+	/* logind says that the session has been idle for a while. */
 	fake_session_changes(1, "IdleHint", false);
 	COMES(is()->here);
 	assert_string_equal(is()->who, "ada");
@@ -101,7 +99,7 @@ static void a_host_without_it(void **state)
 	for (int i = 0; i < 20; i++)
 		assert_true(sd_event_run(play_event, 10 * USEC_PER_MSEC) >= 0);
 	assert_false(is()->here);
-	/* It comes later. */
+	/* A logind that starts later. */
 	fake_session_comes(0, "ada", "x11");
 	fake_logind_comes();
 	COMES(is()->here);
@@ -118,7 +116,7 @@ static void one_that_vanishes(void **state)
 	assert_int_equal(is()->lost, PRESENCE_SESSION);
 	fake_logind_comes();
 	COMES(!is()->here);
-	/* The bus as such. */
+	/* The bus itself ends. */
 	fake_stop_bus();
 	COMES(is()->here);
 	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
@@ -141,7 +139,10 @@ static void where_nobody_counts_nobody_is_missed(void **state)
 	assert_false(is()->here);
 }
 
-/* Nobody comes or goes by it who does not for another reason. */
+/*
+ * Reading settings again changes nobody's presence that does not change for
+ * another reason.
+ */
 static void settings_are_read_again(void **state)
 {
 	fake_logind_comes();
@@ -163,7 +164,7 @@ static void settings_are_read_again(void **state)
 			 0);
 	owner_reread(play_owner, &play_conf);
 	assert_true(is()->here);
-	/* Nobody watches it any more. */
+	/* logind is not watched any more. */
 	assert_int_equal(owner_conf_set(&play_conf, "sources", "none", NULL),
 			 0);
 	owner_reread(play_owner, &play_conf);
@@ -180,7 +181,9 @@ static void what_makes_no_sense_counts_as_there(void **state)
 	fake_logind.session[0].idle = fake_logind.session[0].mad = true;
 	COMES(is()->here);
 	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
-	/* Sane again; what is said next makes us ask for all of it. */
+	/*
+	 * logind is sane again: its next signal makes us ask for all sessions.
+	 */
 	fake_logind.session[0].mad = false;
 	fake_session_changes(0, "IdleHint", true);
 	COMES(!is()->here);
@@ -220,7 +223,7 @@ static void one_that_flaps(void **state)
 	for (int i = 0; i < 1000; i++)
 		fake_session_changes(0, "IdleHint", i % 2);
 	COMES(!is()->here);
-	/* However long that took: twice in each second at most. */
+	/* However long that took, presence changes at most twice a second. */
 	assert_in_range(play_changes, 2,
 			4 + 2 * ((owner_now() - from) / USEC_PER_SEC));
 }
@@ -306,7 +309,10 @@ static void lie(struct random_stream *r)
 	free(path);
 }
 
-/* Whatever it says: once it says what is so, that is what we know. */
+/*
+ * Whatever logind said before: as soon as it tells the truth, we know the
+ * truth.
+ */
 static void whatever_it_says(void **state)
 {
 	struct random_stream r;

@@ -1,6 +1,4 @@
-/*
- * test_notice.c - a command that knows when the host goes
- */
+/* test_notice.c - notices that the host will go down soon */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +22,7 @@ static void begin_notice(const char *command)
 	play_begin("notice");
 }
 
-/* Each of the three kinds that there are is one: here a file. */
+/* There are three kinds of notices; each of them works: here a file. */
 static void a_host_that_goes_soon_says_when(void **state)
 {
 	char *path = below("soon"), *command;
@@ -41,8 +39,10 @@ static void a_host_that_goes_soon_says_when(void **state)
 	assert_true(is()->evict);
 	by = is()->going_by;
 	assert_in_range(by - owner_now(), 1, 120 * USEC_PER_SEC);
-	/* A file that stands still does not put it off; one that says less brings it
-	 * nearer. */
+	/*
+	 * A file that stays the same does not put the time off; one that says
+	 * less brings it nearer.
+	 */
 	put("soon", "60s");
 	COMES(is()->going_by < by);
 	assert_in_range(is()->going_by - owner_now(), 1, 60 * USEC_PER_SEC);
@@ -81,7 +81,7 @@ static void a_notice_that_comes_and_goes(void **state)
 {
 	char *path = below("n"), *command;
 
-	/* Every second time there is one, or it fails. */
+	/* Every second run of the command tells of a notice, or fails. */
 	assert_true(asprintf(&command,
 			     "echo x >>%s; case $(wc -l <%s) in "
 			     "*[05]) echo 100;; *[27]) exit 1;; esac",
@@ -97,7 +97,10 @@ static void a_notice_that_comes_and_goes(void **state)
 	free(path);
 }
 
-/* With the same command the notice stands, and its time is not put off. */
+/*
+ * If settings with the same command are read again, the notice stands and its
+ * time is not put off.
+ */
 static void a_notice_is_read_again(void **state)
 {
 	usec_t by;
@@ -111,7 +114,7 @@ static void a_notice_is_read_again(void **state)
 	assert_int_equal(is()->going_by, by);
 	play_settle();
 	assert_int_equal(is()->going_by, by);
-	/* Another command may say otherwise. */
+	/* Another command may tell another time. */
 	set("notice", "echo 600s");
 	owner_reread(play_owner, &play_conf);
 	COMES(is()->going_by > by);
@@ -120,9 +123,9 @@ static void a_notice_is_read_again(void **state)
 	COMES(!is()->here);
 }
 
-static pid_t group_killed; /* the last, or 0 */
+static pid_t group_killed; /* the last one killed, or 0 */
 
-/* The C library's, for notice.c. */
+/* This stands in front of the C library's kill(), which notice.c calls. */
 int kill(pid_t pid, int signo)
 {
 	if (pid < 0)
@@ -130,7 +133,7 @@ int kill(pid_t pid, int signo)
 	return (int)syscall(SYS_kill, pid, signo);
 }
 
-/* As an agent does; 0: no child has ended. */
+/* Reap a child as an agent does; 0: none has ended. */
 static pid_t reap(void)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -143,14 +146,17 @@ static pid_t reap(void)
 	return info.si_pid;
 }
 
-/* A group's number is another's, perhaps, once its first process is reaped. */
+/*
+ * Once the first process of a group is reaped, the group's number may be
+ * another's.
+ */
 static void no_group_is_killed_that_is_reaped(void **state)
 {
 	pid_t pid;
 
 	while (waitpid(-1, NULL, WNOHANG) > 0)
-		continue; /* of tests before */
-	/* What it leaves behind keeps the pipe open. */
+		continue; /* a child of an earlier test */
+	/* A process that the command leaves behind keeps the pipe open. */
 	begin_notice("echo 120s; sleep 1000 &");
 	while (!(pid = reap()))
 		(void)!play_wait(clock_usec(CLOCK_MONOTONIC) + USEC_PER_MSEC);

@@ -103,11 +103,11 @@ static void who_types_is_there(void **state)
 	open_terminal(&t, 2 * HOUR);
 	log_in(USER_PROCESS, getpid(), t.line, "");
 	COMES(owner_logged_in(play_owner) == 1);
-	/* Nothing was typed for two hours. */
+	/* Nothing has been typed for two hours. */
 	assert_false(is()->here);
 	assert_in_range(owner_now() - is()->idle_since, 2 * HOUR,
 			2 * HOUR + HOUR / 2);
-	/* What programs print is no sign. */
+	/* Output of programs is no sign of an owner. */
 	assert_int_equal(write(t.shell, "y\n", 2), 2);
 	play_settle();
 	assert_false(is()->here);
@@ -135,12 +135,12 @@ static void a_session_from_elsewhere_is_not_the_owners(void **state)
 	play_settle();
 	assert_false(is()->here);
 	play_end();
-	/* Unless ssh is named, */
+	/* Users who come by ssh count only if the setting names ssh, */
 	assert_int_equal(owner_conf_set(&play_conf, "who", "ssh", NULL), 0);
 	play_begin(NULL);
 	assert_true(is()->here);
 	play_end();
-	/* ... and others than bob count. */
+	/* ... and a list of users only counts those on it. */
 	assert_int_equal(owner_conf_set(&play_conf, "users", "bob, adam", NULL),
 			 0);
 	play_begin(NULL);
@@ -165,10 +165,10 @@ static void entries_that_are_none(void **state)
 	play_begin("utmp");
 	assert_int_equal(owner_logged_in(play_owner), 2);
 	assert_false(is()->here);
-	/* Half an entry, as while it is written. */
+	/* Half an entry, as seen while login writes it. */
 	assert_int_equal(truncate(play_conf.utmp, 100), 0);
 	COMES(owner_logged_in(play_owner) == 0);
-	/* Who is about to log in. */
+	/* Somebody who is about to log in. */
 	assert_int_equal(truncate(play_conf.utmp, 0), 0);
 	log_in(LOGIN_PROCESS, getpid(), t.line, "");
 	COMES(is()->here);
@@ -192,7 +192,7 @@ static void a_list_that_vanishes(void **state)
 	COMES(!is()->here);
 }
 
-/* A terminal's time is by a clock that may have been set since. */
+/* A terminal's time was taken from a clock that may have been set since. */
 static void a_terminal_used_in_the_future(void **state)
 {
 	struct terminal_pair t;
@@ -241,13 +241,13 @@ static void who_touches_a_key_is_there(void **state)
 	assert_true(is()->here);
 	assert_int_equal(is()->cause, PRESENCE_INPUT);
 	assert_int_equal(unread(key), 0);
-	/* A thousand of them a second are not a thousand looks. */
+	/* A thousand key strokes a second do not cause a thousand looks. */
 	assert_int_equal(write(key, "12345678", 8), 8);
 	play_settle();
 	assert_int_equal(unread(key), 8);
 	COMES(!unread(key));
 	assert_int_equal(play_changes, 1);
-	/* One that is plugged in. */
+	/* A device that is plugged in later. */
 	mouse = make_device("input/event7");
 	assert_int_equal(write(mouse, "12345678", 8), 8);
 	COMES(!unread(mouse));
@@ -303,7 +303,10 @@ static void on_its_battery_a_host_is_its_owners(void **state)
 
 /* ---- settings ---- */
 
-/* It counts from now on, and not only at the next login. */
+/*
+ * A user who is added to the list counts from now on, not only from the next
+ * login.
+ */
 static void who_counts_is_read_again(void **state)
 {
 	struct terminal_pair t;
@@ -321,7 +324,9 @@ static void who_counts_is_read_again(void **state)
 	assert_true(is()->here); /* the terminal knows when it was used */
 	assert_string_equal(owner_named(play_owner), "ada");
 	assert_int_equal(play_owner->uids.nr, 1);
-	/* Who was there stays so for the time of linger, and no longer. */
+	/*
+	 * An owner who was seen stays for the time of `linger`, and no longer.
+	 */
 	set("users", "bob");
 	owner_reread(play_owner, &play_conf);
 	assert_true(is()->here);
@@ -350,12 +355,12 @@ static void where_to_look_is_read_again(void **state)
 	assert_int_equal(write(key, "12345678", 8), 8);
 	play_settle();
 	assert_int_equal(unread(key), 8);
-	/* What nobody looks at any more is not lost. */
+	/* A source that is not used any more does not count as unreadable. */
 	set("sources", "input");
 	owner_reread(play_owner, &play_conf);
 	COMES(!unread(key));
 	assert_int_equal(is()->cause, PRESENCE_INPUT);
-	/* And is, once somebody does. */
+	/* It counts once it is used. */
 	set("who", "nobody");
 	set("sources", "utmp");
 	set("linger", "0");
@@ -369,7 +374,7 @@ static void where_to_look_is_read_again(void **state)
 	set("who", "console");
 	owner_reread(play_owner, &play_conf);
 	assert_int_equal(is()->cause, PRESENCE_UNREADABLE);
-	/* Another list, which is there. */
+	/* Another utmp file, which exists. */
 	put("other", "");
 	free(play_conf.utmp);
 	play_conf.utmp = below("other");

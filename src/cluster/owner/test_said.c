@@ -1,4 +1,4 @@
-/* test_said.c - what people say of an owner */
+/* test_said.c - what people tell the agent of an owner */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 
 #define HOUR (3600 * USEC_PER_SEC)
 
-/* The agent's end and ours take turns: as a child. */
+/* From a child, because the agent's end is served by this process. */
 static int say(const char *verb, usec_t span)
 {
 	pid_t pid = fork();
@@ -46,7 +46,7 @@ static void what_is_said_holds(void **state)
 	assert_int_equal(say("evict", HOUR), 0);
 	assert_true(is()->evict);
 	play_end();
-	/* The agent was killed, and comes again. */
+	/* The agent was killed, and is started again. */
 	play_begin(NULL);
 	play_settle();
 	assert_true(is()->here && is()->evict);
@@ -83,10 +83,10 @@ static void talkers_and_silent_ones(void **state)
 		fd[i] = connect_raw();
 		play_settle();
 	}
-	/* Others can ask nevertheless, */
+	/* Other users can ask nevertheless, */
 	assert_int_equal(say("here", HOUR), 0);
 	assert_true(is()->here);
-	/* ... and whom it had no room for knows. */
+	/* ... and connections for which there was no room are closed. */
 	assert_true(recv(fd[0], buf, sizeof(buf), MSG_DONTWAIT) == 0);
 	for (size_t n = 0; n < sizeof(noise); n += 333) {
 		int one = connect_raw();
@@ -107,7 +107,7 @@ static void talkers_and_silent_ones(void **state)
 		close(fd[i]);
 }
 
-/* Who floods is one user, and another's connection stays. */
+/* One user who floods does not end the connection of another one. */
 static void flood_of_one_user(void **state)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX,

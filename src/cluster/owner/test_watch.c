@@ -27,7 +27,7 @@
 #include "cluster/owner/play.h"
 
 static struct {
-	bool instances, watches, polls; /* none is left of these */
+	bool instances, watches, polls; /* which of these calls fail */
 	unsigned tries;			/* for an instance, while none is */
 } lacks;
 
@@ -72,7 +72,7 @@ static int setup(void **state)
 	return play_setup_lingering(state);
 }
 
-/* "ada" logs in at a terminal that was not used for two hours. */
+/* The user "ada" logs in at a terminal that has not been used for two hours. */
 static void log_in(int *ret_keys, int *ret_shell)
 {
 	struct utmpx u = { .ut_type = USER_PROCESS, .ut_pid = getpid() };
@@ -100,7 +100,7 @@ static void type(int keys, int shell)
 	assert_true(read(shell, buf, sizeof(buf)) > 0);
 }
 
-/* input/event0, which is a pipe. */
+/* input/event0, in the form of a pipe. */
 static int make_device(void)
 {
 	char *dir = below("input"), *path = below("input/event0");
@@ -133,7 +133,7 @@ static unsigned lost(enum presence_cause cause)
 	return play_owner->lost[cause];
 }
 
-/* Somebody who is there is seen by all of these. */
+/* All sources see somebody who is there. */
 static void hears(int key, int keys, int shell)
 {
 	assert_false(is()->here);
@@ -165,7 +165,7 @@ static void no_instance_is_left(void **state)
 	log_in(&keys, &shell);
 	lacks.instances = true;
 	begin_unwatched();
-	/* It looks again, but not at once. */
+	/* The source tries again, but not at once. */
 	first = lacks.tries;
 	assert_in_range(first, 3, 6);
 	play_settle();
@@ -189,7 +189,10 @@ static void no_watch_is_left(void **state)
 	hears(key, keys, shell);
 }
 
-/* What the loop cannot wait for is looked at: nobody is overheard. */
+/*
+ * A descriptor that the loop cannot wait for is looked at regularly: no sign is
+ * missed.
+ */
 static void no_poll_is_left(void **state)
 {
 	int key = make_device();

@@ -1,4 +1,7 @@
-/* test_bound.c - sockets whose address somebody else has as well, or nobody */
+/*
+ * test_bound.c - sockets bound to an address that other sockets have as well,
+ * or that no interface has
+ */
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +20,7 @@ static void both(void (*make)(void), void (*verify)(void))
 	fdt_both(&c);
 }
 
-/* ---- a port that several sockets of the process have ---- */
+/* ---- a port that several sockets of the process share ---- */
 
 static void port_put(int type, int first)
 {
@@ -61,7 +64,7 @@ static void port(void **state)
 	both(port_make, port_verify);
 }
 
-/* ---- addresses that nobody has ---- */
+/* ---- addresses that no interface has ---- */
 
 static void foreign_put(int fd, const char *where, int type, bool later)
 {

@@ -1,4 +1,7 @@
-/* test_cases.c - connections come into a state, and what is seen of them */
+/*
+ * test_cases.c - how connections come into each state, and what both ends see
+ * then
+ */
 #include "move/fd/test_states.h"
 
 #include <arpa/inet.h>
@@ -64,7 +67,7 @@ bool states_read(const char *text)
 	       !memcmp(buf, text, n);
 }
 
-/* Bytes that depend on their place, until no more are taken. */
+/* Send bytes that depend on their position, until no more are taken. */
 static uint64_t fill(void)
 {
 	uint32_t words[256];
@@ -78,7 +81,7 @@ static uint64_t fill(void)
 		if (n < 0)
 			return sent;
 		sent += (uint64_t)n;
-		/* Only whole words keep the bytes simple. */
+		/* Whole words alone keep these bytes simple. */
 		CHECK(n % 4 == 0);
 	}
 }
@@ -228,7 +231,7 @@ static void reads_all(void)
 	CHECK(states_read(""));
 }
 
-/* Wholly closed, with the peer's acknowledgement. */
+/* Ended in both directions, which the peer has acknowledged. */
 static void ends_rank(void)
 {
 	CHECK(states_read(""));

@@ -1,6 +1,6 @@
 /*
- * test_early.c - files that are open at the destination before the freeze,
- * and what becomes of them until it
+ * test_early.c - files that the destination opens before the freeze, and what
+ * happens to them before it
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "move/fdkit/source.h"
 #include "move/wire/fds.pb-c.h"
 
-/* A file of that content, its name, at that number. */
+/* Open a new file with that content, its own name, at that number. */
 static void put(const char *name, int flags, int number)
 {
 	fdt_put(open(fdt_at(name), O_RDWR | O_CREAT | O_TRUNC, 0600), 400);
@@ -77,7 +77,7 @@ static void make(void)
 static void change(void)
 {
 	CHECK(lseek(11, 3, SEEK_SET) == 3);
-	/* only by the descriptor that is open early can it still be had */
+	/* only the descriptor that is open early still leads to the file */
 	CHECK(rename(fdt_at("renamed"), fdt_at("elsewhere")) == 0);
 	put("new", O_RDWR, 30);
 	CHECK(rename(fdt_at("replaced"), fdt_at("kept")) == 0);
@@ -90,7 +90,7 @@ static void change(void)
 	CHECK(unlink(fdt_at("deleted")) == 0);
 	CHECK(truncate(fdt_at("cut"), 1) == 0);
 	fdt_put(dup(19), 32);
-	close(21); /* no duplicate any more, but another description */
+	close(21); /* no duplicate any more, but a description of its own */
 	fdt_put(open(fdt_at("single"), O_RDWR), 21);
 	CHECK(fcntl(22, F_SETFL, O_APPEND) == 0);
 	CHECK(fcntl(23, F_SETFD, 0) == 0);
@@ -98,8 +98,8 @@ static void change(void)
 	fdt_put(dup(25), 24);
 	fdt_put(dup(40), 25);
 	close(40);
-	close(26); /* the file goes by its other number */
-	/* above what the destination has open by now */
+	close(26); /* the file is moved by its other number */
+	/* above all that the destination has open by now */
 	fdt_put(open(fdt_at("above"), O_RDONLY), 450);
 	fdt_put(dup(28), 451);
 }
@@ -163,7 +163,7 @@ static void timer_make(void)
 	fdt_put(timerfd_create(CLOCK_MONOTONIC, 0), 11);
 }
 
-/* The kinds in paths, which is freed, each with a comma. */
+/* The kinds in paths, each with a comma after it; frees paths. */
 static const char *kinds_in(uint8_t *paths, size_t n)
 {
 	static char text[64];
@@ -201,7 +201,7 @@ static struct fds_source *prepare(const struct fdt_child *child)
 	return s;
 }
 
-/* It runs on for its change alone. */
+/* Let the process run on, only to make its change. */
 static void let_change(const struct fdt_child *child)
 {
 	int status;
@@ -210,7 +210,7 @@ static void let_change(const struct fdt_child *child)
 	assert_int_equal(waitpid(child->pid, &status, WUNTRACED), child->pid);
 }
 
-/* Once, and again if that has not been well received. */
+/* A kind is told once, and again if the destination has not confirmed it. */
 static void kinds_are_told(void **state)
 {
 	const struct fdt_case c = { file_make, .change = timer_make };
@@ -271,7 +271,7 @@ static size_t needs_told(struct fds_source *s)
 	return needs;
 }
 
-/* What a socket needed that has been closed since can refuse no move. */
+/* The needs of a socket that has been closed since cannot refuse a move. */
 static void needs_go_with_their_sockets(void **state)
 {
 	const struct fdt_case c = { reno_make, .change = reno_close };
@@ -316,7 +316,10 @@ static void queue_read(void)
 	(void)!read(2, four, 4);
 }
 
-/* More than can go at the freeze is known before it, and may be read meanwhile. */
+/*
+ * Content that is too much for the freeze is known before it; the process may
+ * read it meanwhile.
+ */
 static void too_much_in_queues(void **state)
 {
 	const struct fdt_case c = { queue_make, .change = queue_read };
@@ -336,7 +339,7 @@ static void too_much_in_queues(void **state)
 	fdt_end(&child);
 }
 
-/* What a destination says to a file and a descriptor of that kind. */
+/* What a destination answers to a file and a descriptor of that kind. */
 static int check_kind(char *kind, struct error *err)
 {
 	char file[] = "path", *names[] = { file, kind };

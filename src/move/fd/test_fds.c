@@ -1,4 +1,7 @@
-/* test_fds.c - pipes, unix sockets, anonymous inodes: moved and not */
+/*
+ * test_fds.c - pipes, unix sockets, anonymous inodes: those that move, and
+ * those that do not
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -52,7 +55,7 @@ static void pipes_make(void)
 	fdt_put(p[0], 23);
 	fdt_put(p[1], 24);
 	CHECK(write(24, "one", 3) == 3 && write(24, "three", 5) == 5);
-	/* Only one end each. */
+	/* Of each pipe only one end. */
 	CHECK(pipe(p) == 0);
 	CHECK(write(p[1], &byte, 1) == 1);
 	fdt_put(p[0], 25);

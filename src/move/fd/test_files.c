@@ -1,4 +1,7 @@
-/* test_files.c - open files, deleted ones and their locks: moved and not */
+/*
+ * test_files.c - open files, deleted ones and their locks: those that move, and
+ * those that do not
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -52,7 +55,7 @@ static void files_verify(void)
 	CHECK(!(fcntl(10, F_GETFD) & FD_CLOEXEC));
 	CHECK(fcntl(11, F_GETFD) & FD_CLOEXEC);
 	CHECK(read(11, &c, 1) == 1 && c == '4');
-	/* One description: 10 moved along. */
+	/* 10 shares the description, so its offset moved as well. */
 	CHECK(lseek(10, 0, SEEK_CUR) == 5);
 	CHECK(write(12, "X", 1) == 1);
 	CHECK(lseek(10, 0, SEEK_END) == 11);
@@ -151,7 +154,10 @@ static void locks(void **state)
 	both(locks_make, locks_verify);
 }
 
-/* A lock that cannot move is waited for, if it is held for a moment only. */
+/*
+ * A move waits for a lock that cannot move, in case it is held for a moment
+ * only.
+ */
 static void passing_lock(void **state)
 {
 	struct flock on = { .l_type = F_WRLCK }, off = { .l_type = F_UNLCK };
@@ -162,7 +168,7 @@ static void passing_lock(void **state)
 	pid_t pid, holder;
 
 	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
-	holder = fork_to_end_with(); /* has it open as well */
+	holder = fork_to_end_with(); /* has the file open as well */
 	if (holder == 0) {
 		pause();
 		_exit(0);

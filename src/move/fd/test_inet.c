@@ -1,4 +1,7 @@
-/* test_inet.c - TCP and UDP sockets inside one capsule, moved and not */
+/*
+ * test_inet.c - TCP and UDP sockets within one capsule: those that move, and
+ * those that do not
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +59,10 @@ static int state_of(int fd)
 	return info_of(fd).tcpi_state;
 }
 
-/* No timeout of seconds, no segments of the size before there were options. */
+/*
+ * The connection has measured its round-trip time (no timeout of seconds), and
+ * has segments of the full size.
+ */
 static bool is_measured(int fd)
 {
 	struct tcp_info ti = info_of(fd);
@@ -64,7 +70,7 @@ static bool is_measured(int fd)
 	return ti.tcpi_rtt && ti.tcpi_rto < 1000000 && ti.tcpi_snd_mss > 536;
 }
 
-/* Listener at l, client at c, accepted at a. */
+/* Listener at l, client at c, the accepted end at a. */
 static void connection(const char *where, int l, int c, int a)
 {
 	struct sockaddr_storage ss;
@@ -143,11 +149,13 @@ static void self(void **state)
 
 /* ---- options ---- */
 
-/* Each set on both ends of a connection and on its listener, where it can be.
+/*
+ * Each option is set on both ends of a connection and on its listener, where
+ * possible.
  */
 static const struct {
 	int level, name, value;
-	const char *where; /* NULL: everywhere; "4", "6": family */
+	const char *where; /* NULL: anywhere; "4", "6": family */
 } ints[] = {
 	{ SOL_SOCKET, SO_MARK, 77, NULL },
 	{ SOL_SOCKET, SO_REUSEPORT, 1, NULL },
@@ -181,7 +189,7 @@ static const struct {
 	{ SOL_TCP, TCP_WINDOW_CLAMP, 40000, NULL },
 };
 
-/* Listener, client and accepted of each family follow one another. */
+/* Listener, client and accepted end of each family follow one another. */
 static bool has(size_t i, int fd)
 {
 	const char *w = ints[i].where;
@@ -268,17 +276,17 @@ static void ends_make(void)
 	CHECK(says(11, "bye") && shutdown(11, SHUT_WR) == 0);
 	connection("::1", 20, 21, 22);
 	CHECK(shutdown(21, SHUT_WR) == 0 && says(22, "still"));
-	connection("127.0.0.1", 30, 31, 32); /* dead by a reset */
+	connection("127.0.0.1", 30, 31, 32); /* ended by a reset */
 	CHECK(says(31, "unread"));
 	CHECK(setsockopt(31, SOL_SOCKET, SO_LINGER, &now, sizeof(now)) == 0);
 	close(31);
-	connection("127.0.0.1", 40, 41, 42); /* over, both ways */
+	connection("127.0.0.1", 40, 41, 42); /* ended in both directions */
 	CHECK(says(41, "last"));
 	close(41);
 	CHECK(shutdown(42, SHUT_WR) == 0);
 	connection("127.0.0.1", 50, 51, 52);
 	CHECK(shutdown(51, SHUT_RD) == 0);
-	connection("::1", 70, 71, 72); /* over; V6ONLY by its listener */
+	connection("::1", 70, 71, 72); /* over; V6ONLY is its listener's */
 	CHECK(says(71, "last six"));
 	close(71);
 	CHECK(shutdown(72, SHUT_WR) == 0);

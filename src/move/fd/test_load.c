@@ -24,14 +24,17 @@
 #include "move/fd/fds.h"
 #include "move/fdkit/source.h"
 
-#define CONTROL	  900 /* of a landing process */
+#define CONTROL	  900 /* the landing process's end */
 #define MOVES_MAX 100000
 #define SETTLE_MS 30
 
 static struct load *load;
 static pid_t rank, peer;
 
-/* What a move took, in us, and how long the peer then waited at most. */
+/*
+ * How long each part of a move took, in us, and how long the peer waited at
+ * most.
+ */
 enum {
 	DRAIN,
 	UNPLUG,
@@ -122,7 +125,7 @@ static void land(void)
 	load_rank_loop(load);
 }
 
-/* Forked before the freeze, as a capsule's init would do. */
+/* Forked before the freeze, as a capsule's init would fork it. */
 static pid_t start_landing(int net, int *control)
 {
 	int s[2];
@@ -178,7 +181,7 @@ static struct fds_source *prepare(int *pidfd)
 	return s;
 }
 
-/* Account for what passed since *since. */
+/* Add the time since *since to that part. */
 static void part(int p, unsigned i, uint64_t *since)
 {
 	uint64_t now = load_now();
@@ -187,7 +190,7 @@ static void part(int p, unsigned i, uint64_t *since)
 	*since = now;
 }
 
-/* The network is unplugged when it returns. */
+/* On return the network is unplugged. */
 static void capture(struct fds_source *s, int net, unsigned i, uint64_t *t)
 {
 	struct error err = ERROR_INIT;
@@ -198,7 +201,7 @@ static void capture(struct fds_source *s, int net, unsigned i, uint64_t *t)
 	part(DRAIN, i, t);
 	load_net_plug(net, false);
 	part(UNPLUG, i, t);
-	s->later_least = SIZE_MAX; /* test_move.c has them come later */
+	s->later_least = SIZE_MAX; /* test_move.c tests late queues */
 	if (fds_capture(s, &blob, &load->blob_n, &err) < 0)
 		fail("capture", &err);
 	if (load->blob_n > LOAD_BLOB_MAX) {
@@ -271,7 +274,7 @@ static uint32_t worst_stall(void)
 			continue;
 		if (f->worst > worst)
 			worst = f->worst;
-		/* Also one that still lasts. */
+		/* A wait that still lasts counts, too. */
 		if (now > f->last && now - f->last > worst)
 			worst = now - f->last;
 	}

@@ -39,9 +39,9 @@ struct load {
 	unsigned nr_conns;
 	uint64_t rate;	     /* bytes/s of each stream and direction */
 	_Atomic bool stop;   /* the rank shall stop at a safe point */
-	_Atomic bool finish; /* send no more */
+	_Atomic bool finish; /* the rank shall send no more */
 	_Atomic bool connected;
-	_Atomic unsigned reset; /* peer: forget what was worst */
+	_Atomic unsigned reset; /* peer: forget the longest wait */
 	struct load_flow rank[LOAD_CONNS_MAX], peer[LOAD_CONNS_MAX];
 	size_t blob_n;
 	unsigned char blob[LOAD_BLOB_MAX];
@@ -54,7 +54,7 @@ static inline enum load_kind load_kind(unsigned conn)
 
 uint64_t load_now(void); /* us */
 
-/* The rank's descriptors are at these numbers. */
+/* The numbers of the rank's descriptors. */
 enum { LOAD_EPOLL = 10, LOAD_TIMER, LOAD_LISTEN4, LOAD_LISTEN6, LOAD_CONN };
 
 void load_rank_start(struct load *l);

@@ -29,7 +29,7 @@ void load_die(const char *what)
 	exit(1);
 }
 
-/* ip(8) with these words, in that namespace (-1: here). */
+/* Run ip(8) with these words in that namespace (-1: in the present one). */
 __attribute__((format(printf, 2, 3))) static void ip(int net, const char *fmt,
 						     ...)
 {

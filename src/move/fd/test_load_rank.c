@@ -43,7 +43,10 @@ static void make_pattern(void)
 	}
 }
 
-/* What connection conn carries at that offset in that direction. */
+/*
+ * The bytes that connection conn carries from that offset on, in that
+ * direction.
+ */
 static const uint8_t *expected(unsigned conn, bool from_rank, uint64_t offset)
 {
 	return &pattern[(offset + conn * 7919 + (from_rank ? 104729 : 0)) %
@@ -61,7 +64,7 @@ static size_t may_send(const struct load *l, const struct load_flow *f,
 	case LOAD_STREAM:
 		return f->owed < CHUNK ? f->owed : CHUNK;
 	case LOAD_PING:
-		/* The peer asks, the rank answers what it has got. */
+		/* The peer asks; the rank answers with what it has got. */
 		if (rank)
 			return f->got - f->sent;
 		return f->got == f->sent	       ? PING
@@ -164,7 +167,7 @@ static void serve(struct load *l, struct load_flow *flows, const int *fds,
 
 static void watch(int efd, int fd, uint32_t data)
 {
-	/* The lazy are served by the clock alone. */
+	/* Lazy connections are served by the clock alone. */
 	bool lazy = data < LOAD_CONNS_MAX && load_kind(data) == LOAD_LAZY;
 	struct epoll_event ev = { .events = lazy ? 0 : EPOLLIN,
 				  .data.u32 = data };

@@ -32,8 +32,8 @@
 #include "move/fdkit/source.h"
 
 /*
- * Out of the way of what the cases make.  The report is an external: it moves
- * too.  The restoring process has it at another number first.
+ * A number that the cases do not use. The report is an external descriptor, so
+ * it moves too. The restoring process has it at another number first.
  */
 #define REPORT	     500
 #define REPORT_ABOVE 600
@@ -94,7 +94,7 @@ void fdt_new_net(void)
 	close(fd);
 }
 
-/* Only the report is left, at its number. */
+/* Close all but the report, which is at its number. */
 static void clear_table(int report)
 {
 	dup2(report, REPORT);
@@ -168,7 +168,10 @@ static size_t list_externals(const struct fdt_case *c,
 	return c->nr_ext + 1;
 }
 
-/* Tell where it is now; the forks of this process are its destination. */
+/*
+ * What the destination has open early; the destinations are forks of this
+ * process.
+ */
 static struct fds_early *early;
 
 static int open_early(const struct fdt_case *c, struct fdt_child *child,
@@ -190,9 +193,9 @@ static int open_early(const struct fdt_case *c, struct fdt_child *child,
 	return r;
 }
 
-/* What fds_queues() gives, and restoring has taken of it. */
+/* What fds_queues() gives, and how much of it restoring has taken. */
 static struct {
-	bool on; /* every byte of a queue comes so */
+	bool on; /* all bytes of a queue come this way */
 	uint8_t *data;
 	size_t n, taken;
 } later;
@@ -312,7 +315,7 @@ void fdt_move(const struct fdt_case *c)
 	if (capture(c, &child, &s, &blob, &n, &err) < 0)
 		fail_msg("capture: %s", err.text);
 	fds_paths(s, &paths, &n_paths);
-	/* later, its files may have gone from where they were */
+	/* if it comes later, files may have been renamed */
 	if ((!c->change &&
 	     fds_check_dest(root, paths, n_paths, NULL, &err) < 0) ||
 	    fds_finish(s, &err) < 0)

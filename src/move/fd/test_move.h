@@ -17,7 +17,7 @@
 #include "core/error.h"
 #include "move/fd/fds.h"
 
-/* In either process: report and end it unless cond holds. */
+/* In either process: if cond does not hold, report it and end the process. */
 #define CHECK(cond) fdt_check(cond, #cond, __FILE__, __LINE__)
 void fdt_check(bool cond, const char *text, const char *file, int line);
 
@@ -29,54 +29,54 @@ struct fdt_case {
 	size_t nr_ext;
 	const struct fds_restore_ops *ops;
 	/*
-	 * If set, the destination opens files early, as of make(); then the
-	 * child goes on with this, and is captured after it.
+	 * If set, the destination opens files early, as they are after make();
+	 * then the child goes on with this function, and is captured after it.
 	 */
 	void (*change)(void);
 };
 
-/* In main(): make a directory that goes with the process ... */
+/* In main(): make a directory that is moved with the process ... */
 void fdt_scratch(void);
-/* ... and the path of that name in it; two at a time can be used. */
+/* ... and the path of a name in it; two paths can be used at a time. */
 const char *fdt_at(const char *name);
 
-/* For make(): fd gets that number, and no other. */
+/* For make(): give fd that number, and no other. */
 void fdt_put(int fd, int number);
-/* And a pair of unix sockets. */
+/* The same for both ends of a pair of unix sockets. */
 void fdt_pair(int type, int a, int b);
 
-/* The child, stopped with its descriptors made. */
+/* The child, stopped after it has made its descriptors. */
 struct fdt_child {
 	pid_t pid;
 	int pidfd;
-	int report; /* reads what fdt_check says */
+	int report; /* our end of the pipe for fdt_check() */
 };
 struct fdt_child fdt_start(const struct fdt_case *c);
 void fdt_end(struct fdt_child *child);
 
-/* Both fail the cmocka test, with what was reported. */
+/* Both functions fail the cmocka test, and tell what was reported. */
 void fdt_move(const struct fdt_case *c);
 void fdt_abort(const struct fdt_case *c);
-/* Both, one after the other. */
+/* Both of these, one after the other. */
 void fdt_both(const struct fdt_case *c);
 
-/* The capture must be refused with this code, and this in the text. */
+/* The capture must be refused with this code and with this in its text. */
 void fdt_refused(const struct fdt_case *c, int code, const char *text);
 
 /* Capture; *ret is malloc'd. */
 void fdt_capture(const struct fdt_case *c, unsigned char **ret, size_t *ret_n);
 
-/* Restore n bytes in a new process; its wait status. */
+/* Restore n bytes in a new process; returns its wait status. */
 int fdt_restore(const struct fdt_case *c, const void *blob, size_t n,
 		char *report, size_t size);
 
 /* Options of sockets that are numbers. */
 int fdt_get(int fd, int level, int name);
 void fdt_set(int fd, int level, int name, int v);
-/* That address, of either family, and port 0. */
+/* An address of either family, with port 0. */
 socklen_t fdt_address(const char *text, struct sockaddr_storage *ss);
 
-/* A network namespace with loopback up; in the calling process. */
+/* Put the calling process into a new network namespace with loopback up. */
 void fdt_new_net(void);
 
 #endif

@@ -1,4 +1,6 @@
-/* test_refuse.c - descriptors that are not moved, and the reason given */
+/*
+ * test_refuse.c - descriptors that are not moved, and the reason that is given
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -29,7 +31,7 @@
 #include "move/fd/test_move.h"
 #include "move/wire/fds.pb-c.h"
 
-/* A process that has all descriptors too, and ends with this one. */
+/* A process that has all the descriptors as well, and ends with this one. */
 static void fork_holder(void)
 {
 	if (fork_to_end_with() == 0) {
@@ -51,7 +53,7 @@ static void huge_make(void)
 	CHECK(unlink(fdt_at("gone")) == 0 && ftruncate(7, 65 << 20) == 0);
 }
 
-/* Something is mounted over it. */
+/* Something is mounted over the file. */
 static void hidden_make(void)
 {
 	fdt_put(open(fdt_at("h"), O_RDWR | O_CREAT, 0600), 7);
@@ -92,7 +94,7 @@ static void lease_make(void)
 	CHECK(fcntl(7, F_SETLEASE, F_RDLCK) == 0);
 }
 
-/* Others on this machine may wait for theirs. */
+/* Other processes of this machine may wait for locks of theirs. */
 static bool waits(pid_t pid)
 {
 	char *text, want[64];
@@ -232,7 +234,7 @@ static void refused(void **state)
 	}
 }
 
-/* ---- pipes that only a privilege makes that large ---- */
+/* ---- pipes so large that only a privileged process can make them ---- */
 
 #define LARGE (1 << 30) /* more than fs.pipe-max-size */
 
@@ -262,7 +264,10 @@ static void full_make(void)
 	CHECK(write(8, bytes, sizeof(bytes)) == sizeof(bytes));
 }
 
-/* Takes the capability to exceed limits away, or gives it back. */
+/*
+ * Take the capability to exceed limits (CAP_SYS_RESOURCE) away, or give it
+ * back.
+ */
 static void use_resources(bool on)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3 };
@@ -274,7 +279,7 @@ static void use_resources(bool on)
 	assert_int_equal(syscall(SYS_capset, &head, cap), 0);
 }
 
-/* As if it had been so large at the source. */
+/* Restore as if the pipe had been so large at the source. */
 static int restore_large(const struct fdt_case *c, char *report, size_t size)
 {
 	unsigned char *blob;
@@ -321,7 +326,7 @@ static void open_and_close(void)
 		close(fd);
 }
 
-/* What it opens just for a moment is no reason to refuse. */
+/* A descriptor that is open only for a moment is no reason to refuse. */
 static void passing_descriptors(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -353,7 +358,7 @@ static void direct_write_make(void)
 	fdt_put(open(fdt_at("direct"), O_WRONLY | O_CREAT | O_DIRECT, 0600), 7);
 }
 
-/* Whose writes are followed may read nothing by direct I/O. */
+/* A process whose writes are tracked may not read by direct I/O. */
 static int look_direct(void (*make)(void), bool *reads, struct error *err)
 {
 	struct fds_source *s;

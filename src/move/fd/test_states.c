@@ -124,7 +124,7 @@ static struct fds_source *capture(pid_t rank, int pidfd)
 	    fds_drain(s, 5000, &err) < 0)
 		fail_msg("%s", err.text);
 	load_net_plug(LOAD_A, false);
-	s->later_least = SIZE_MAX; /* test_move.c has them come later */
+	s->later_least = SIZE_MAX; /* test_move.c tests late queues */
 	if (fds_capture(s, &blob, &shared->blob_n, &err) < 0)
 		fail_msg("%s", err.text);
 	memcpy(shared->blob, blob, shared->blob_n);
@@ -194,7 +194,7 @@ static void given_up(void **state)
 	}
 }
 
-/* ---- a connection that is just being made to the rank ---- */
+/* ---- a connection to the rank that is being made ---- */
 
 #define NO_LAST_ACK                                     \
 	"chain i { type filter hook input priority 0; " \
@@ -226,7 +226,10 @@ static void says_hello(void)
 	CHECK(states_say("hello") && states_read("ok"));
 }
 
-/* The peer believes it is connected; nobody at the destination would know. */
+/*
+ * The peer takes itself for connected, but the destination would not know of
+ * it.
+ */
 static void half_made(void **state)
 {
 	struct error err = ERROR_INIT;

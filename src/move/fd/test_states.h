@@ -24,36 +24,42 @@ extern struct states_shared {
 	bool six;
 	_Atomic bool listening, shut, moved;
 	uint64_t rank_sent, peer_sent;
-	char text[256]; /* of the first failure */
+	char text[256]; /* tells the first failure */
 	size_t blob_n;
 	unsigned char blob[LOAD_BLOB_MAX];
 } * shared;
 
-/* In either process: note the first failure and end unless cond holds. */
+/*
+ * In either process: if cond does not hold, note the first failure and end the
+ * process.
+ */
 #define CHECK(cond) states_check(cond, #cond, __FILE__, __LINE__)
 void states_check(bool cond, const char *text, const char *file, int line);
 
-/* For WAIT_MS at the most; CHECKed. */
+/* Wait for WAIT_MS at most, with a CHECK. */
 void states_wait(_Atomic bool *flag);
-/* By CONN: all of it at once, and that just this comes ("": the end). */
+/*
+ * Over CONN: send all of text at once; check that exactly text comes ("": the
+ * end).
+ */
 bool states_say(const char *text);
 bool states_read(const char *text);
-/* fd gets that number, and no other. */
+/* Give fd that number, and no other. */
 void states_place(int fd, int number);
 
-void states_listen(void); /* the peer, at LISTEN */
+void states_listen(void); /* the peer listens, at LISTEN */
 void states_accept_late(void);
 
 struct states_case {
 	const char *name;
-	const char *drop; /* nft rule of the first host, or NULL */
+	const char *drop; /* nft rule on the first host, or NULL */
 	void (*rank_make)(void);
 	void (*peer_make)(void);
 	void (*rank_verify)(void);
 	void (*peer_verify)(void);
-	bool slow; /* takes a second: one way only */
+	bool slow; /* takes a second: tested in one way only */
 };
 
-extern const struct states_case states_cases[]; /* ends with no name */
+extern const struct states_case states_cases[]; /* the last one has no name */
 
 #endif

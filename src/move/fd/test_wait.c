@@ -54,7 +54,7 @@ static void timers_make(void)
 	fdt_put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), 10);
 	arm(10, 0, 0, 5 * MSEC, 5 * MSEC); /* expires, unread */
 	fdt_put(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), 11);
-	arm(11, 0, 0, 1, 0); /* expired once and for all, unread */
+	arm(11, 0, 0, 1, 0); /* has expired for good, and was not read */
 	fdt_put(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK), 12);
 	arm(12, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, now.tv_sec + 100,
 	    0, 0);
@@ -72,7 +72,7 @@ static void timers_verify(void)
 	uint64_t v;
 
 	CHECK(read(10, &v, 8) == 8 && v >= 5 && v < 100000);
-	/* It goes on: twice more. */
+	/* It goes on to expire: twice more. */
 	CHECK(poll(&p, 1, 5000) == 1 && read(10, &v, 8) == 8);
 	CHECK(poll(&p, 1, 5000) == 1 && read(10, &v, 8) == 8);
 	CHECK(read(11, &v, 8) == 8 && v == 1);
@@ -100,7 +100,7 @@ static void add(int efd, int fd, uint32_t events, uint64_t data)
 	CHECK(epoll_ctl(efd, EPOLL_CTL_ADD, fd, &ev) == 0);
 }
 
-/* The next event of efd, or ~0. */
+/* The data of the next event of efd, or ~0. */
 static uint64_t next(int efd)
 {
 	struct epoll_event ev;
@@ -135,7 +135,7 @@ static void nested(void **state)
 	both(nested_make, nested_verify);
 }
 
-/* Entries whose number means something else now, or nothing. */
+/* Entries whose number belongs to something else now, or to nothing. */
 static void replaced_make(void)
 {
 	fdt_put(epoll_create1(0), 20);
@@ -144,13 +144,13 @@ static void replaced_make(void)
 	fdt_put(eventfd(0, EFD_NONBLOCK), 27);
 	add(20, 25, EPOLLIN, 1);
 	CHECK(dup2(25, 30) == 30);
-	CHECK(dup2(26, 25) == 25); /* 25 is 26's now */
+	CHECK(dup2(26, 25) == 25); /* 25 is what 26 is */
 	add(20, 25, EPOLLIN, 2);
 	CHECK(dup2(25, 29) == 29);
-	CHECK(dup2(27, 25) == 25); /* and now 27's */
+	CHECK(dup2(27, 25) == 25); /* and now what 27 is */
 	add(20, 29, EPOLLIN, 3);
 	CHECK(dup2(29, 31) == 31);
-	close(29); /* only 31 and 26 are left of it */
+	close(29); /* only 31 and 26 are left of that file */
 }
 
 static void replaced_verify(void)
@@ -184,7 +184,7 @@ static void shots_make(void)
 	fdt_put(eventfd(0, EFD_NONBLOCK), 24);
 	CHECK(write(22, "x", 1) == 1);
 	add(20, 21, EPOLLIN | EPOLLONESHOT, 21);
-	CHECK(next(20) == 21); /* disarmed, and still readable */
+	CHECK(next(20) == 21); /* disarmed, although still readable */
 	add(20, 23, EPOLLIN | EPOLLET, 23);
 	add(20, 24, EPOLLIN | EPOLLET, 24);
 }
@@ -228,7 +228,10 @@ static void nothing(void)
 {
 }
 
-/* Whatever is changed: an error or a set of descriptors, never a crash. */
+/*
+ * Whatever is changed, the result is an error or a set of descriptors, never a
+ * crash.
+ */
 static void hostile(void **state)
 {
 	const struct fdt_case c = { all_make, nothing, .net = true };

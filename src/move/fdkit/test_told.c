@@ -1,4 +1,4 @@
-/* test_told.c - what the destination is told to look for, once each */
+/* test_told.c - what the destination is told to look for, each thing once */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void a_file_is_told_once(void **state)
 	tell(s, "/a", 1, 10);
 	tell(s, "/b", 2, 10);
 	assert_int_equal(s->told->n_path, 2);
-	/* By that name there is another by now, and it grows. */
+	/* Another file has that name by now, and it grows. */
 	tell(s, "/a", 3, 10);
 	tell(s, "/a", 3, 11);
 	tell(s, "/a", 3, 10);
@@ -83,7 +83,10 @@ static void a_file_is_found_by_name_and_inode(void **state)
 	end_source(s);
 }
 
-/* What the destination refused is told again, and is nowhere until then. */
+/*
+ * What the destination has refused is told again, and counts as missing there
+ * until then.
+ */
 static void what_was_refused_is_forgotten(void **state)
 {
 	struct fds_source *s = new_source();

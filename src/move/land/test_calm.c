@@ -1,6 +1,7 @@
 /*
- * test_calm.c - who lands is not ahead of others for longer than the freeze,
- * whether its threads get to run or not; and that it gets on is told
+ * test_calm.c - threads of a landing process are ahead of others no longer than
+ * the freeze, whether they get to run or not; and progress is told to the
+ * source
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static pid_t waiting(void)
 	return pid;
 }
 
-/* As for a freeze, but the engine, which is this test. */
+/* Begin as for a freeze, except for the engine, which is this test. */
 static struct calm *begin(void)
 {
 	struct calm *c = xcalloc(1, sizeof(*c));
@@ -59,7 +60,7 @@ static void end(struct calm *c)
 	free(c);
 }
 
-/* It does not run: it has been told that it may, and stands. */
+/* It has been told that it may run, but stands still. */
 static void test_released_it_is_put_back(void **state)
 {
 	struct calm *c;
@@ -89,7 +90,7 @@ static void test_its_own_priority_is_its_own(void **state)
 	end(c);
 }
 
-/* Was a BEAT sent for that process, when the last is long ago? */
+/* Is a BEAT sent for that process when the last one was long ago? */
 static bool beats_for(pid_t pid)
 {
 	struct landing l = { 0 };
@@ -99,7 +100,7 @@ static bool beats_for(pid_t pid)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), 0);
 	l.ch = channel_from_fd(sv[0]);
-	landing_beat(&l, pid); /* what it has run until now */
+	landing_beat(&l, pid); /* CPU time until now */
 	(void)!recv(sv[1], got, sizeof(got), MSG_DONTWAIT);
 	l.beat.at = 0;
 	landing_beat(&l, pid);

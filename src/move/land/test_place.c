@@ -1,4 +1,4 @@
-/* test_place.c - pages that arrive, whatever is there already */
+/* test_place.c - pages that arrive, whatever is mapped there already */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 struct place {
 	struct landing l;
 	unsigned char *at; /* NR pages */
-	char lost[NR + 1]; /* "-x": the second page had no place */
+	char lost[NR + 1]; /* "-x": there was no place for the second page */
 };
 
 static void open_uffd(struct landing *l)
@@ -34,7 +34,7 @@ static void open_uffd(struct landing *l)
 
 	l->uffd =
 		(int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
-	/* where it is forbidden all goes the other way */
+	/* where userfaultfd is forbidden, both ways are the same */
 	if (l->uffd >= 0)
 		assert_int_equal(ioctl(l->uffd, UFFDIO_API, &api), 0);
 }
@@ -70,7 +70,10 @@ static void note_lost(void *arg, uint64_t start, uint64_t end)
 	p->lost[(start - (uintptr_t)p->at) / PAGE] = 'x';
 }
 
-/* Runs as in "0-3 5-6"; each page is full of its number and that byte. */
+/*
+ * Pages arrive in runs as in "0-3 5-6"; each page is full of its number and
+ * that byte.
+ */
 static void arrive(struct place *p, const char *runs, unsigned char base)
 {
 	struct frame f = { .data = calloc(NR + 1, PAGE) };
@@ -93,7 +96,9 @@ static void arrive(struct place *p, const char *runs, unsigned char base)
 	free(f.data);
 }
 
-/* "01--": the first two pages are as they arrived first, others empty. */
+/*
+ * "01--": the first two pages have their first content, the others are empty.
+ */
 static void finish(struct place *p, const char *want, const char *lost)
 {
 	place_end(&p->l);
@@ -104,7 +109,7 @@ static void finish(struct place *p, const char *want, const char *lost)
 				  : want[i] == '+' ? (unsigned char)(100 + i)
 						   : (unsigned char)(10 + i);
 
-		if (want[i] == ' ') /* nothing is there */
+		if (want[i] == ' ') /* nothing is mapped there */
 			continue;
 		assert_int_equal(page[0], c);
 		assert_memory_equal(page, page + 1, PAGE - 1);
@@ -113,7 +118,7 @@ static void finish(struct place *p, const char *want, const char *lost)
 	munmap(p->at, NR * PAGE);
 }
 
-/* Both ways must end alike. */
+/* The two ways must end alike. */
 static void both(void (*fn)(bool watched))
 {
 	fn(false);

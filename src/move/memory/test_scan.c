@@ -18,7 +18,9 @@
 #define WRITTEN (UINT64_C(1) << 55)
 #define PAGE	4096
 
-/* A pagemap of these entries, of a process whose memory begins at 0. */
+/*
+ * A pagemap with these entries, of a process whose memory begins at address 0.
+ */
 static struct scan *fake(const uint64_t *entry, size_t n)
 {
 	int fd = memfd_create("pagemap", 0);
@@ -28,7 +30,7 @@ static struct scan *fake(const uint64_t *entry, size_t n)
 	return scan_of_file(fd);
 }
 
-/* "2-4w " for pages 2 and 3, written to. */
+/* Appends "2-4w " for pages 2 and 3, written to. */
 static int note(void *text, uint64_t start, uint64_t end, bool written,
 		struct error *err)
 {

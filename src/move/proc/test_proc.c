@@ -57,7 +57,7 @@ static void test_maps(void **state)
 	vma_list_clear(&l);
 }
 
-/* As a process that maps and unmaps meanwhile is told. */
+/* As read from a process that maps and unmaps meanwhile. */
 static void test_torn_maps(void **state)
 {
 	static const char text[] =
@@ -202,20 +202,22 @@ static void test_settle(void **state)
 	r = interrupted(SYS_nanosleep, -516);
 	assert_int_equal(settle_syscall(&r, &c), SYS_nanosleep);
 	assert_int_equal(c.rax, SYS_restart_syscall);
-	/* epoll says EINTR to a mere stop, semop only to a signal */
+	/*
+	 * epoll_wait returns EINTR after a mere stop, semop only after a signal
+	 */
 	r = interrupted(SYS_epoll_wait, -EINTR);
 	assert_int_equal(settle_syscall(&r, &c), -1);
 	assert_int_equal(c.rip, 0x1000);
 	r = interrupted(SYS_semop, -EINTR);
 	assert_int_equal(settle_syscall(&r, &c), -1);
 	assert_int_equal(c.rip, 0x1002);
-	/* not in a call at all, whatever rax holds */
+	/* the thread is in no call, whatever rax holds */
 	r = interrupted(-1, -512);
 	assert_int_equal(settle_syscall(&r, &c), -1);
 	assert_int_equal(c.rip, 0x1002);
 }
 
-/* What the kernel gets back is what it would act on. */
+/* What is given back to the kernel is what it would act on. */
 static void test_give_back(void **state)
 {
 	struct user_regs_struct c, r = interrupted(SYS_read, -512);
@@ -223,7 +225,10 @@ static void test_give_back(void **state)
 	settle_syscall(&r, &c);
 	settle_give_back(&c, settle_code(&r));
 	assert_memory_equal(&c, &r, sizeof(c));
-	/* of a stop epoll says EINTR; a handler ends it, nothing else does */
+	/*
+	 * after a stop epoll_wait returns EINTR; a handler ends it, nothing
+	 * else does
+	 */
 	r = interrupted(SYS_epoll_wait, -EINTR);
 	settle_syscall(&r, &c);
 	settle_give_back(&c, settle_code(&r));

@@ -1,4 +1,6 @@
-/* test_watch.c - tests of watch.h: engines that hang, or do not */
+/*
+ * test_watch.c - tests of watch.h: engines that hang, and engines that do not
+ */
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,12 +23,12 @@
 #include "core/test_ahead.h"
 #include "move/proc/watch.h"
 
-#define LIMIT	(USEC_PER_SEC / 2) /* a busy machine pauses anybody for less */
+#define LIMIT	(USEC_PER_SEC / 2) /* less is usual on a busy machine */
 #define FOREVER 20000		   /* ms */
 
 /*
- * What ended() heard, as seen by all: of an engine that hung, and of one that
- * ended by itself.
+ * What ended() was told, seen by all processes: of an engine that hung, and of
+ * one that ended by itself.
  */
 static _Atomic int *told;
 
@@ -46,7 +48,7 @@ static void nap(int msec)
 		  NULL);
 }
 
-/* What it does as an engine, in a process of its own; how that ended. */
+/* Run it as an engine, in a process of its own; returns how that ended. */
 static int run(void (*engine)(struct watch *w))
 {
 	const struct watch_spec spec = { .calm = calmed, .ended = ended };
@@ -74,7 +76,9 @@ static void hang(struct watch *w)
 	raise(SIGSTOP);
 }
 
-/* The engine was, and the watch has told so: it tells nobody else later. */
+/*
+ * The engine was killed, and its watch has told so; later it tells nobody else.
+ */
 static void assert_killed(int status, int note)
 {
 	assert_true(WIFSIGNALED(status));
@@ -103,7 +107,9 @@ static void test_who_is_killed_by_others_is_told_of(void **state)
 	assert_int_equal(told[0], -1);
 }
 
-/* It need not be stopped: it waits for what does not come. */
+/*
+ * This engine need not be stopped: it waits for something that does not come.
+ */
 static void sit(struct watch *w)
 {
 	watch_stands(w, true);
@@ -116,7 +122,10 @@ static void test_who_gets_nowhere_is_killed(void **state)
 	assert_killed(run(sit), 7);
 }
 
-/* Three limits each; a beat before each look, if the machine lets it. */
+/*
+ * Works for three limits; there is a beat before each look, if the machine lets
+ * it run.
+ */
 static void work(struct watch *w)
 {
 	watch_stands(w, true);
@@ -138,7 +147,10 @@ static void test_who_gets_on_or_may_wait_is_left_alone(void **state)
 	assert_int_equal(told[1], -1);
 }
 
-/* Somebody has the only processor that it may use; the test ends them. */
+/*
+ * A process that takes the only processor which the engine may use; the test
+ * ends it.
+ */
 static pid_t crowd_out(void)
 {
 	const struct sched_param none = { 0 };
@@ -158,7 +170,7 @@ static pid_t crowd_out(void)
 	return pid;
 }
 
-/* Four limits, of which it gets next to nothing. */
+/* Runs for four limits, nearly without a processor. */
 static void starve(struct watch *w)
 {
 	usec_t end = clock_usec(CLOCK_MONOTONIC) + 4 * LIMIT;
@@ -225,7 +237,7 @@ static void test_nobody_is_ahead_for_long(void **state)
 		assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* One that a debugger holds, while it waits for others. */
+/* An engine that a debugger holds while it waits for others. */
 static void wait_long(struct watch *w)
 {
 	watch_stands(w, true);
@@ -253,11 +265,14 @@ static void test_who_waits_under_a_debugger_is_killed(void **state)
 	}
 	do
 		assert_int_equal(waitpid(pid, &status, 0), pid);
-	while (WIFSTOPPED(status)); /* it is not told to go on */
+	while (WIFSTOPPED(status)); /* nobody tells it to go on */
 	assert_killed(status, 0);
 }
 
-/* Who takes part is not ahead for long either, the second time as the first. */
+/*
+ * Nor are other processes of the move ahead for long, the second time like the
+ * first.
+ */
 static void run_others_ahead(struct watch *w)
 {
 	pid_t a = fork();
@@ -278,7 +293,7 @@ static void run_others_ahead(struct watch *w)
 		watch_hurried(w, false, 0, 0);
 		if (i == FOREVER)
 			break;
-		nap(200); /* it has looked meanwhile, and seen no hurry */
+		nap(200); /* it looks meanwhile, and sees no hurry */
 	}
 	kill(a, SIGKILL);
 	_exit(i == FOREVER);
@@ -295,7 +310,7 @@ static void test_no_others_are_ahead_for_long(void **state)
 		assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* The engine ends while others are ahead: they are not for long. */
+/* The engine ends while others are ahead: they are put back soon. */
 static void test_who_is_left_ahead_by_an_engine_is_put_back(void **state)
 {
 	const struct watch_spec spec = { .ended = ended };

@@ -1,4 +1,4 @@
-/* test_room.c - what a host lets its users have, which a process that lands exceeds */
+/* test_room.c - a process that lands exceeds what the host allows its users */
 #include <errno.h>
 #include <linux/capability.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@ int __wrap_landing_call(struct landing *l, const char *what, long nr,
 			uint64_t e, uint64_t f, struct error *err);
 int __wrap_landing_flush(struct landing *l, struct error *err);
 
-/* This process is the one that lands, and makes its calls at once. */
+/* This process is the one that lands, so its calls are made at once. */
 int __wrap_landing_call(struct landing *l, const char *what, long nr,
 			uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 			uint64_t e, uint64_t f, struct error *err)
@@ -56,7 +56,7 @@ static void drop_privileges(void)
 		_exit(2);
 }
 
-/* In a process of its own, whose limits are lowered for good. */
+/* Run it in a process of its own, whose limits are lowered for good. */
 static void alone(void (*test)(void))
 {
 	int status;
@@ -121,7 +121,7 @@ static void no_memory(void)
 	MUST(strstr(err.text, "lets it lock 0 KiB"));
 }
 
-/* A peer may say any number. */
+/* A peer may tell any number. */
 static void much_memory(void)
 {
 	struct error err = ERROR_INIT;
@@ -130,7 +130,7 @@ static void much_memory(void)
 	MUST(check_room(0, 1, &err) == 0);
 }
 
-/* As mlock() itself says, whatever privilege this test has. */
+/* Asks mlock() itself, whatever privilege this test has. */
 static void privileged(void)
 {
 	struct error err = ERROR_INIT;
@@ -152,7 +152,7 @@ static void signals(void)
 
 	MUST(proc_read_status(getpid(), &st, &err) == 0);
 	drop_privileges();
-	/* others of this user on this machine have some, more or less by then */
+	/* other processes of this user may have signals that wait, too */
 	enough = st.queued + 10000;
 	limit(RLIMIT_SIGPENDING, enough);
 	MUST(check_room(0, 0, &err) == 0);
@@ -165,7 +165,7 @@ static void signals(void)
 	MUST(check_room(1, 0, &err) == -ENOTSUP);
 }
 
-/* What waits already counts. */
+/* Signals that wait already count. */
 static void taken_signals(void)
 {
 	struct error err = ERROR_INIT;

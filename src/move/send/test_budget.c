@@ -20,7 +20,7 @@
 #include "move/send/throttle.h"
 #include "move/send/track.h"
 
-#define MUCH 20000 /* pages: 80 ms, by which the link is measured */
+#define MUCH 20000 /* pages: 80 ms, enough to measure the link by */
 #define MIB  UINT64_C(0x100000)
 
 static struct throttle {
@@ -67,7 +67,9 @@ int WRAP(track_trees)(struct track *t, struct error *err)
 	return 0;
 }
 
-/* One of 4 MiB, one as large of which nothing is there, and one of a file. */
+/*
+ * Three mappings: 4 MiB, as much of which no page is there, and one of a file.
+ */
 int WRAP(proc_read_maps)(pid_t pid, struct vma_list *ret, struct error *err)
 {
 	ret->v = xcalloc(3, sizeof(*ret->v));
@@ -142,7 +144,7 @@ static void test_rounds_end_when_little_is_left(void **state)
 {
 	TAKES(2, MUCH, 128, 100, 100);
 	TAKES(3, MUCH, 129, 100, 100);
-	/* the first tells nothing: all of it is new */
+	/* the first round tells nothing: it sends all pages */
 	TAKES(2, 100, 50, 20);
 }
 
@@ -150,14 +152,17 @@ static void test_rounds_end_when_they_help_no_more(void **state)
 {
 	TAKES(3, 1000, 900, 880, 700, 500);
 	TAKES(3, 1000, 876, 770, 300, 300);
-	/* an eighth less is a help, and then there are two more tries */
+	/*
+	 * an eighth less counts as progress, after which there are two more
+	 * tries
+	 */
 	TAKES(4, 1000, 875, 800, 790, 300);
 	TAKES(5, 1000, 900, 700, 690, 680, 300);
-	/* less than before, but not than the best */
+	/* less than the round before, but not than the best one */
 	TAKES(4, 1000, 500, 900, 700, 300, 300);
 }
 
-/* Each is an eighth shorter than the one before. */
+/* Each round is an eighth shorter than the one before. */
 static void test_rounds_send_no_more_than_six_times_the_longest(void **state)
 {
 	TAKES(11, 1000, 870, 757, 659, 573, 499, 434, 378, 329, 286, 249, 210,
@@ -170,7 +175,7 @@ static void test_rounds_are_forty_at_most(void **state)
 {
 	unsigned written[ROUNDS] = { 100000, 4000 };
 
-	/* every other one helps */
+	/* every other round is progress */
 	for (unsigned i = 2; i < ROUNDS; i++)
 		written[i] = i % 2 ? written[i - 2] - written[i - 2] / 8
 				   : written[i - 1];
@@ -183,12 +188,15 @@ static void test_pause_is_the_sum_of_its_parts(void **state)
 {
 	struct bed b;
 
-	/* 1500, 40 a thread, what a short round takes, and its pages again */
+	/*
+	 * 1500, 40 a thread, the time of a short round, and that of its pages
+	 * again
+	 */
 	BED(&b, 0, MUCH, 100);
 	assert_int_equal(precopy_run(&b.s, &b.err), 0);
 	assert_int_equal(b.report.predicted, 1500 + 40 + 400 + 400);
 	bed_clear(&b);
-	/* and 160 bytes a microsecond of what is in queues */
+	/* and the bytes in queues, 160 in a microsecond */
 	BED(&b, 0, MUCH, 100);
 	world.threads = 30;
 	world.content = 16000;
@@ -197,7 +205,10 @@ static void test_pause_is_the_sum_of_its_parts(void **state)
 	bed_clear(&b);
 }
 
-/* Nothing was long enough to measure the link by: 1000 bytes a microsecond. */
+/*
+ * No round was long enough to measure the link by: 1000 bytes a microsecond are
+ * assumed.
+ */
 static void test_pause_of_little_needs_no_measurement(void **state)
 {
 	struct bed b;
@@ -230,7 +241,10 @@ static void test_budget_is_met_or_the_move_refused(void **state)
 	bed_clear(&b);
 }
 
-/* Once more, slowed down, for as long as it takes. */
+/*
+ * The rounds are made once more with the process slowed down, as long as it
+ * takes.
+ */
 static void test_budget_is_tried_for_by_slowing_down(void **state)
 {
 	struct bed b;
@@ -283,7 +297,7 @@ static void test_without_tracking_all_of_it_counts(void **state)
 
 /* ---- a deadline */
 
-/* When it stands still for it, or 0. */
+/* When the process is stopped for the deadline; 0: it is not. */
 static usec_t stops_at(usec_t deadline, uint64_t held, unsigned rounds,
 		       const unsigned *written, size_t n)
 {
@@ -314,7 +328,10 @@ static void test_deadline_far_away_changes_nothing(void **state)
 	assert_int_equal(STOPS_AT(USEC_PER_SEC, 0, 3, MUCH, MUCH, MUCH), 0);
 }
 
-/* 80 ms each: another round, and what is written in it, would end after 240. */
+/*
+ * 80 ms each: another round, and sending what is written during it, would end
+ * after 240.
+ */
 static void test_no_round_that_would_end_too_late(void **state)
 {
 	assert_int_equal(STOPS_AT(241000, 0, 1, MUCH, MUCH, MUCH), 80001);
@@ -328,7 +345,7 @@ static void test_deadline_that_comes_in_a_round(void **state)
 	assert_int_equal(STOPS_AT(40000, 0, 1, MUCH, MUCH), 40001);
 }
 
-/* It is known to last 80 ms once 50 of them are over. */
+/* Once 50 ms of it are over, it is known that the round will last 80 ms. */
 static void test_first_round_that_will_be_too_long(void **state)
 {
 	const uint64_t held = MUCH * UINT64_C(4096);
@@ -338,7 +355,10 @@ static void test_first_round_that_will_be_too_long(void **state)
 	assert_int_equal(STOPS_AT(90000, held, 1, MUCH, MUCH), 80001);
 }
 
-/* What was left is sent while it stands still, and that ends with the freeze. */
+/*
+ * What was left is sent while the process stands still, which ends with the
+ * freeze.
+ */
 static void test_stands_still_to_the_last_round(void **state)
 {
 	struct bed b;
@@ -377,18 +397,20 @@ static void test_last_rounds_go_on_while_they_help(void **state)
 	LAST(0, 0, 3, MUCH, 129, 50, 50);
 	LAST(0, 0, 2, 1600, 1400, 1000, 1000);
 	LAST(0, 0, 3, 1600, 1399, 1300, 1000);
-	/* three after the first, whatever they help */
+	/* three after the first, however little they help */
 	LAST(0, 0, 4, MUCH, 10000, 5000, 2500, 1000);
 }
 
-/* Who begins to write more is refused: pages alone count, 4 us each. */
+/*
+ * A process that begins to write more is refused: pages alone count, 4 us each.
+ */
 static void test_last_round_is_held_against_the_budget(void **state)
 {
 	LAST(400, 0, 2, MUCH, 100);
 	LAST(399, -EDQUOT, 2, MUCH, 100);
 }
 
-/* 10 ms are the most for which anybody is ahead. */
+/* Nobody is put ahead for more than 10 ms. */
 static void test_ahead_for_ten_milliseconds(void **state)
 {
 	struct bed b;

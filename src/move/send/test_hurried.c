@@ -1,7 +1,7 @@
 /*
- * test_hurried.c - who is ahead of others in a move, and is put back: what the
- * engines do by themselves, what their watches do for them (watch.c,
- * land/watch.c), and both in a whole move
+ * test_hurried.c - threads that are put ahead of others in a move, and put
+ * back: by the engines themselves, by their watches (watch.c, land/watch.c),
+ * and in a whole move
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,11 +35,11 @@
 #define FOREVER 20000 /* ms */
 #define LONG	(31 * USEC_PER_MSEC)
 
-/* What the keepers would have heard, in whichever process. */
+/* What the keepers would have been told, in whichever process. */
 static struct heard {
 	_Atomic unsigned on, off;
-	_Atomic bool now, ahead; /* was the engine, when it last said on? */
-} * heard;			 /* of the source, and of the destination */
+	_Atomic bool now, ahead; /* the last "on"; was the engine ahead then? */
+} * heard;			 /* the source's, the destination's */
 
 static void op_hurry(void *ctx, bool on)
 {
@@ -77,7 +77,10 @@ static void end(pid_t pid)
 
 /* ---- the source ---- */
 
-/* Its clock, as the linker puts it in the place of send_now(); 0: the true one. */
+/*
+ * The source's clock, which the linker puts in the place of send_now(); 0: the
+ * true time.
+ */
 static usec_t source_now;
 
 usec_t __real_send_now(void);
@@ -154,13 +157,13 @@ static void test_source_is_ahead_and_put_back(void **state)
 	hurry_both(true);
 	hurry_both(false);
 	assert_false(is_ahead(0) || heard->now || source.tracee.hurry);
-	expect_told(false); /* and was not told twice */
+	expect_told(false); /* and the keeper was not told twice */
 	assert_int_equal(heard->on, 1);
 	assert_int_equal(heard->off, 1);
 	end_source();
 }
 
-/* Nobody outlives the engine who would put them back. */
+/* Without a keeper nobody outlives the engine who would put threads back. */
 static void test_without_a_keeper_threads_are_not_ahead(void **state)
 {
 	if (!may_hurry())
@@ -194,7 +197,7 @@ static void test_source_is_not_ahead_for_long(void **state)
 	end_source();
 }
 
-/* The time is this turn's, not that of the one before. */
+/* The time counts from this turn on, not from the one before. */
 static void test_source_counts_from_its_beginning(void **state)
 {
 	if (!may_hurry())
@@ -211,7 +214,7 @@ static void test_source_counts_from_its_beginning(void **state)
 	end_source();
 }
 
-/* In which the engine does nothing at all. */
+/* Wait while the engine does nothing at all. */
 static bool until_calm(const pid_t *who, size_t n, const struct heard *h)
 {
 	for (int i = 0; i < FOREVER; i++, nap()) {
@@ -234,7 +237,7 @@ static void test_source_that_does_not_look_is_put_back(void **state)
 	begin_source();
 	assert_int_equal(send_watch(&source.s, &err), 0);
 	send_hurry(&source.s, true);
-	hurry_begin(source.src.pid); /* as its threads are when stopped */
+	hurry_begin(source.src.pid); /* as its threads are when it is stopped */
 	assert_true(until_calm(&source.src.pid, 1, heard));
 	watch_stop(source.s.watch);
 	end_source();
@@ -346,7 +349,7 @@ static int op_spawn(void *ctx, const void *arg, size_t n, const int *fds,
 	_exit(1);
 }
 
-/* A program of others, with no descriptor. */
+/* A program that is not ours, without any descriptor. */
 static pid_t begin_sleep(void)
 {
 	char name[] = "sleep", time[] = "infinity";
@@ -408,7 +411,7 @@ static int code_of(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* What both say; a fault at that point if there is one. */
+/* What both ends return; with a fault at that point unless it is NULL. */
 static void move(const char *fault, int ret[2])
 {
 	pid_t end_of[2];
@@ -447,7 +450,7 @@ static void test_a_move_ends_with_nobody_ahead(void **state)
 			assert_true(heard[i].on && heard[i].ahead);
 			assert_false(heard[i].now);
 		}
-		/* It ended here as what it was before. */
+		/* It has been ended here, with its former priority. */
 		assert_false(is_ahead(moved));
 	}
 	end(moved);

@@ -1,6 +1,6 @@
 /*
  * test_precopy.c - tests of the rounds: nobody is ahead of others while much is
- * sent, and descriptors are looked at last
+ * sent, and descriptors are looked at in the last round
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,10 @@
 #define MUCH   20000 /* pages: 80 ms */
 #define LITTLE 1000  /* 4 ms */
 
-/* Both ends before the freeze, and once more after it was put off. */
+/*
+ * Both parts before the freeze, the second once more after the freeze was put
+ * off.
+ */
 static void run(unsigned again, const unsigned *written, const bool *ahead,
 		unsigned rounds)
 {
@@ -77,8 +80,9 @@ static void test_who_waits_for_another_freeze_is_not_ahead(void **state)
 }
 
 /*
- * A look at many descriptors takes long: not in a round that another one follows
- * at once, and in each from which the freeze may follow.
+ * A look at many descriptors takes long: so there is none in a round that
+ * another one follows at once, but there is one in each round which the freeze
+ * may follow.
  */
 static void test_descriptors_are_looked_at_right_before_the_freeze(void **state)
 {

@@ -19,10 +19,10 @@
 extern struct world {
 	usec_t now;
 	uint64_t sent, synced;
-	unsigned written[ROUNDS]; /* by the process, before each round */
-	bool ahead[ROUNDS];	  /* was anybody, in each */
+	unsigned written[ROUNDS]; /* pages, by the process, before each round */
+	bool ahead[ROUNDS];	  /* was any thread, in each round */
 	bool ahead_now;
-	bool looked[ROUNDS]; /* at the descriptors, in each */
+	bool looked[ROUNDS]; /* at descriptors, in each round */
 	unsigned round;
 	unsigned threads;
 	uint64_t content; /* bytes in queues */

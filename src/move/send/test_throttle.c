@@ -57,7 +57,7 @@ static void test_runs_a_quarter_of_the_time(void **state)
 	assert_false(runs_at(th, &t, 1500));
 	assert_false(runs_at(th, &t, 4499));
 	assert_true(runs_at(th, &t, 4500));
-	/* whatever time a tick came late counts as well */
+	/* the time by which a tick came late counts as well */
 	assert_false(runs_at(th, &t, 6000));
 	assert_false(runs_at(th, &t, 8999));
 	assert_true(runs_at(th, &t, 9000));
@@ -77,7 +77,10 @@ static void test_no_stop_is_longer_than_the_budget(void **state)
 	throttle_destroy(th);
 }
 
-/* At once, for good; who cannot be stopped yet runs for as long as others. */
+/*
+ * Stopped at once, and for good; a process that cannot be stopped yet runs as
+ * long as others.
+ */
 static void test_without_a_budget_it_stands_still(void **state)
 {
 	struct tracee t = { 0 };
@@ -109,7 +112,7 @@ static void test_runs_at_the_end(void **state)
 	throttle_tick(NULL);
 }
 
-/* It is tried again after as long a run. */
+/* Stopping is tried again after it has run for as long. */
 static void test_who_cannot_be_stopped_runs_on(void **state)
 {
 	struct tracee t = { 0 };

@@ -89,7 +89,7 @@ static void activate(struct end *e)
 		fail_msg("%s", err.text);
 }
 
-/* The kernel's count of resets that this namespace has sent. */
+/* The kernel's count of resets sent in this network namespace. */
 static unsigned long resets(void)
 {
 	unsigned long ret = 0;
@@ -125,7 +125,7 @@ static void raise_loopback(void)
 	assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &ifr), 0);
 }
 
-/* What is not acknowledged is sent again, and nobody is there. */
+/* What is not acknowledged is sent again, and the other end is not there. */
 static void test_nobody_at_the_other_end_resets_it(void **state)
 {
 	struct end a, b;
@@ -152,7 +152,7 @@ static void test_nobody_at_the_other_end_resets_it(void **state)
 	assert_int_equal(recv(b.fd, got, strlen(TEXT), MSG_WAITALL),
 			 strlen(TEXT));
 	assert_string_equal(got, TEXT);
-	/* from now on it hears them */
+	/* from now on it gets resets */
 	assert_int_equal(tcp_capture_kill(b.fd), 0);
 	assert_int_equal(send(a.fd, "x", 1, MSG_NOSIGNAL), 1);
 	assert_int_equal(recv(a.fd, got, 1, 0), -1);

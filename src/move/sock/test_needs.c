@@ -1,6 +1,6 @@
 /*
- * test_needs.c - which needs a look finds, what a destination says of one, and
- * that each is told once
+ * test_needs.c - which needs of sockets a look finds, what a destination
+ * answers, and that each need is told once
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -81,7 +81,7 @@ static void there(void **state)
 			 0);
 }
 
-/* Whoever sends them may lie. */
+/* Whoever sends the needs may lie. */
 static void no_needs(void **state)
 {
 	static const struct {
@@ -104,7 +104,10 @@ static void no_needs(void **state)
 		need.repair = lies[i].repair;
 		assert_int_equal(sock_need_check(&need, NULL), -EPROTO);
 	}
-	/* One that every destination has, and one that is none of such sockets. */
+	/*
+	 * A need that every destination meets, and one that such sockets do not
+	 * have.
+	 */
 	assert_int_equal(check_option(AF_INET, SOCK_STREAM,
 				      option(SOL_SOCKET, SO_KEEPALIVE, "1"),
 				      NULL),
@@ -121,7 +124,7 @@ static void set(int fd, int level, int name, const void *value, size_t n)
 		fail_msg("option %d/%d: %s", level, name, strerror(errno));
 }
 
-/* The needs among these, one after the other. */
+/* Visit the needs among these sockets, one after the other. */
 static size_t needs_of(const Fds__Socket *m, Fds__SockOpt **ret)
 {
 	size_t n = 0;
@@ -142,7 +145,7 @@ static Fds__Socket *socket_like(int family, int type)
 	return m;
 }
 
-/* What a look reads has all needs that a capture would find. */
+/* What a look reads shows all needs that a capture would find. */
 static void expect_same_needs(int fd, int family, int type, size_t number)
 {
 	Fds__Socket *all = socket_like(family, type);

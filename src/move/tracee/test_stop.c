@@ -1,4 +1,4 @@
-/* test_stop.c - the threads that are stopped are the process's own */
+/* test_stop.c - the threads that are stopped are those of the process */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "move/proc/proc.h"
 #include "move/tracee/tracee.h"
 
-static pid_t stranger; /* whose number the list still has, or 0 */
+static pid_t stranger; /* its number is in the list as well; or 0 */
 
 ssize_t __real_proc_read_tasks(pid_t pid, pid_t **ret, struct error *err);
 ssize_t __wrap_proc_read_tasks(pid_t pid, pid_t **ret, struct error *err);
@@ -61,7 +61,7 @@ static pid_t tracer_of(pid_t pid)
 	return st.tracer;
 }
 
-/* Stops one whose list of threads has the stranger's number. */
+/* Stop a process in whose list of threads is the stranger's number. */
 static void assert_stops(void)
 {
 	pid_t pid = sleeper();
@@ -85,7 +85,7 @@ static void a_number_that_is_anothers_by_now(void **state)
 	end(stranger);
 }
 
-/* Nothing is said of a debugger. */
+/* A stranger's debugger is not mentioned. */
 static void a_number_of_one_that_is_traced(void **state)
 {
 	int ready[2], status;

@@ -1,4 +1,6 @@
-/* test_vdso.c - this kernel's vdso, with its entries made system calls */
+/*
+ * test_vdso.c - this kernel's vdso, after its functions were made system calls
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,7 +20,7 @@
 #include "move/tracee/cpuclock.h"
 #include "move/tracee/vdso.h"
 
-/* A copy that may be run; each of its functions is found by name. */
+/* Make a copy that may be executed; each of its functions is found by name. */
 static uint8_t *load(const uint8_t *image, size_t n)
 {
 	uint8_t *p = mmap(NULL, n, PROT_READ | PROT_WRITE,
@@ -88,7 +90,10 @@ static void test_calls(void **state)
 	free(image);
 }
 
-/* It came over the wire: whatever it is, nothing beside it is touched. */
+/*
+ * The vdso came over the wire: whatever is in it, nothing outside of it is
+ * touched.
+ */
 static void test_hostile(void **state)
 {
 	unsigned seed = 1;
@@ -123,7 +128,7 @@ static int64_t nsec(const struct timespec *t)
 	return t->tv_sec * INT64_C(1000000000) + t->tv_nsec;
 }
 
-/* All calls of it are system calls, so a copy runs anywhere. */
+/* All its functions are system calls, so a copy runs anywhere. */
 static void test_cpu_clocks(void **state)
 {
 	int (*gettime)(clockid_t clock, struct timespec * ts);
@@ -168,7 +173,7 @@ static void test_cpu_clocks(void **state)
 	free(image);
 }
 
-/* Whatever the process has written there. */
+/* Whatever the process has written into its vdso. */
 static void test_odd_clocks(void **state)
 {
 	struct cpuclock got[CPUCLOCK_MOST], add[CPUCLOCK_MOST] = { { 1, 1 } };

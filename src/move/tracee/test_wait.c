@@ -1,4 +1,7 @@
-/* test_wait.c - limits of calls, and the snippets that make them again */
+/*
+ * test_wait.c - time limits of system calls, and the code that makes calls
+ * again
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +60,7 @@ static void check_stored(enum wait_form form, int64_t ns, int64_t least,
 	assert_true(wait_load(form, v) >= ns);
 }
 
-/* What is left is rounded up, so that nothing ends early. */
+/* What is left of a limit is rounded up, so that nothing ends early. */
 static void test_rounding(void **state)
 {
 	uint64_t bad[2] = { 1, SEC };
@@ -73,7 +76,10 @@ static void test_rounding(void **state)
 	assert_int_equal(wait_load(WAIT_TIMESPEC, bad), -1);
 }
 
-/* The four calls that restart_syscall continues, told by their arguments. */
+/*
+ * The four kinds of calls that restart_syscall continues are told apart by
+ * their arguments.
+ */
 static void test_guess(void **state)
 {
 	static char fds[64];
@@ -114,11 +120,11 @@ static void test_snippets(void **state)
 	assert_false(stub_is_snippet(0, first));
 }
 
-/* getpid() by a snippet that was told to put back an argument. */
+/* Make getpid() by a snippet that was told to restore one argument. */
 static long run_snippet(void *page, int i, uint64_t value, uint64_t ret_arg[6])
 {
 	long (*call)(uint64_t *) = NULL;
-	/* ask it to come back to what stores the arguments, behind it */
+	/* have it return to the code behind it, which stores the arguments */
 	static const unsigned char tail[] = {
 		0x48, 0x89, 0x3b,	/* mov %rdi, (%rbx) */
 		0x48, 0x89, 0x73, 0x08, /* mov %rsi, 8(%rbx) */

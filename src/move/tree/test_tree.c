@@ -42,7 +42,7 @@ static int emit(void *ctx, const char *path, const void *p, size_t n,
 	return tree_made_apply(ctx, DEST, p, n, err);
 }
 
-/* The status that a shell gives it. */
+/* Run a command by the shell; returns its status. */
 static int run(const char *cmd)
 {
 	int status = -1;
@@ -56,7 +56,7 @@ static int run(const char *cmd)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* All that must be equal, one node a line. */
+/* All that must be equal, one line per node. */
 #define LIST                                                                \
 	"find . -printf '%%p %%i %%m %%n %%G %%s %%T@ %%l %%y\\n' | sort; " \
 	"find . -type f | sort | xargs -r -d '\\n' sha256sum"
@@ -117,7 +117,7 @@ static void pass(const struct pair *p, const struct vma_list *maps, bool last)
 static int setup(void **state)
 {
 	if (unshare(CLONE_NEWNS) < 0)
-		return 0; /* said by each test */
+		return 0; /* noted by each test */
 	return run("mount --make-rprivate / && mount -t tmpfs own /tmp && "
 		   "mkdir -p " SOURCE " " DEST) != 0;
 }
@@ -178,7 +178,7 @@ static void test_content(void **state)
 	assert_int_equal(run(fill), 0);
 	pass(&p, &no_maps, false);
 	same();
-	/* only what differs travels */
+	/* only differences are sent */
 	before = tree_bytes_sent(p.set);
 	assert_int_equal(run("cd " SOURCE " && printf hello | dd of=big bs=1 "
 			     "seek=1000000 conv=notrunc 2>/dev/null"),
@@ -195,7 +195,7 @@ static void test_content(void **state)
 	end(&p);
 }
 
-/* Written through a mapping there is no trace in the file's times. */
+/* What is written through a mapping leaves no trace in the file's times. */
 static void test_mapped(void **state)
 {
 	struct vma v = { .kind = VMA_SHARED_FILE };
@@ -226,7 +226,7 @@ static void test_mapped(void **state)
 	pass(&p, &maps, false);
 	same();
 	nanosleep(&pause, NULL);
-	/* and unmapped before the next look */
+	/* and it is unmapped before the next look */
 	mem[5002] = 'c';
 	munmap(mem, 1 << 20);
 	pass(&p, &no_maps, true);
@@ -235,7 +235,7 @@ static void test_mapped(void **state)
 	end(&p);
 }
 
-/* A mount in the tree stays what it is at either end. */
+/* A mount within the tree is left as it is at either end. */
 static void test_mount(void **state)
 {
 	static const char mounts[] =
@@ -286,7 +286,7 @@ static void test_refused(void **state)
 		int status = run(cmd);
 
 		free(cmd);
-		if (status == 77) { /* not on this kernel */
+		if (status == 77) { /* this kernel cannot do it */
 			end(&p);
 			continue;
 		}
@@ -297,7 +297,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* More than fits into the freeze: not in the last pass. */
+/* The tree is too large for the freeze: it is not sent in the last pass. */
 static void test_last(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -327,7 +327,7 @@ static unsigned pick(unsigned n)
 	return (unsigned)rand_r(&seed) % n;
 }
 
-/* One of a few paths, so that they meet often. */
+/* One of a few paths, so that changes often meet. */
 static void path_at_random(char *ret, size_t n)
 {
 	int len = snprintf(ret, n, SOURCE);
@@ -391,7 +391,7 @@ static void test_random(void **state)
 
 #define NODES 6
 
-/* Well-formed as a message, and with any meaning. */
+/* Messages that are well-formed, and can mean anything. */
 static void apply_at_random(struct tree_made *made)
 {
 	static const uint32_t modes[] = { S_IFDIR | 0755, S_IFREG | 0644,
@@ -443,7 +443,7 @@ static void apply_at_random(struct tree_made *made)
 	(void)!tree_made_apply(made, DEST, buf, n, &err);
 }
 
-/* Nothing beside the tree is touched, and nothing breaks here. */
+/* Nothing outside of the tree is touched, and nothing crashes. */
 static void test_hostile(void **state)
 {
 	char *before, *after;

@@ -1,4 +1,4 @@
-/* test_frame.c - frames that are what they say, and frames that are not */
+/* test_frame.c - frames that are valid, and frames that are not */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 struct wire {
 	struct channel *a, *b;
-	int raw; /* the descriptor of a */
+	int raw; /* the descriptor of channel a */
 };
 
 static void wire_open(struct wire *w)
@@ -69,7 +69,7 @@ static void test_abort(void **state)
 	wire_close(&w);
 }
 
-/* Send a good frame with one byte of it changed. */
+/* Send a valid frame with one byte changed. */
 static int send_spoilt(size_t at)
 {
 	unsigned char bytes[FRAME_HEAD_SIZE + 8];
@@ -133,7 +133,7 @@ static void test_ranges(void **state)
 	}
 }
 
-/* A file that is just open has no addresses. */
+/* A file that is open, but not mapped, has no addresses. */
 static void test_lack(void **state)
 {
 	struct {
@@ -175,7 +175,7 @@ static void test_pages(void **state)
 	assert_int_equal(check_pages(2, UINT64_MAX, 3), -EPROTO);
 }
 
-/* Who still sends when the other end gives up must come to hear why. */
+/* An end that still sends when the other one gives up must get to hear why. */
 static void test_heard_out(void **state)
 {
 	static char much[8 << 20];
@@ -219,7 +219,7 @@ static void test_patience(void **state)
 		assert_int_equal(
 			getsockopt(w.raw, SOL_SOCKET, SO_SNDTIMEO, &tv[1], &n),
 			0);
-		for (int k = 0; k < 2; k++) /* the kernel's tick rounds it */
+		for (int k = 0; k < 2; k++) /* the kernel rounds to its tick */
 			assert_in_range(tv[k].tv_sec * USEC_PER_SEC +
 						tv[k].tv_usec,
 					all[i], all[i] + 10000);
@@ -232,7 +232,7 @@ static void count(void *arg)
 	++*(int *)arg;
 }
 
-/* Whoever says that it gets on is waited for, and told of. */
+/* A peer that says it makes progress is waited for, and this is told on. */
 static void test_beats(void **state)
 {
 	int told = 0;
@@ -249,7 +249,7 @@ static void test_beats(void **state)
 	wire_close(&w);
 }
 
-/* But not for ever: it may lie. */
+/* But not for ever: the peer may lie. */
 static void test_beats_end(void **state)
 {
 	struct frame f = { .beats.most = 1 };
@@ -272,8 +272,8 @@ static void test_beats_end(void **state)
 }
 
 /*
- * A peer that answers and only has had no processor to read with is not given up
- * by the kernel, whatever the socket comes with.
+ * The kernel does not give up a peer that acknowledges data and has only had no
+ * processor to read it, whatever options the socket comes with.
  */
 static void test_a_closed_window_is_no_end(void **state)
 {

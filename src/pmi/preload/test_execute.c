@@ -23,7 +23,7 @@
 
 static char *program, *path; /* in the second folder of PATH */
 
-/* Not executed by any kernel: no machine is named. */
+/* No kernel executes it, because it names no machine. */
 static void write_program(void)
 {
 	struct {
@@ -130,7 +130,7 @@ int main(void)
 	scratch_dir(dir, "/tmp");
 	first = xasprintf("%s/first", dir);
 	second = xasprintf("%s/first/program", dir);
-	/* A folder of the name, which execvp() passes over. */
+	/* A folder with the program's name, which execvp() passes over. */
 	if (mkdir(first, 0700) < 0 || mkdir(second, 0700) < 0)
 		return 1;
 	program = xasprintf("%s/program", dir);

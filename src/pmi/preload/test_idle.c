@@ -24,10 +24,10 @@ enum { POLL_NS = 300, START = 1000000000 };
 
 static struct {
 	int64_t now, yield; /* how long others run when offered the core */
-	int waits, ready;   /* ppoll()s; what the next one answers */
+	int waits, ready;   /* ppoll() calls; what the next one answers */
 	int clock_reads, yields;
-	int64_t last_wait;    /* of the last ppoll() */
-	struct pollfd fds[4]; /* it was given */
+	int64_t last_wait;    /* time of the last ppoll() */
+	struct pollfd fds[4]; /* that it was given */
 	nfds_t nr_fds;
 } t;
 
@@ -84,7 +84,7 @@ static void calls(int n)
 		call(false);
 }
 
-/* What a rank sees that had a core of its own for long. */
+/* What a rank knows that has had a core of its own for long. */
 static void forget_sharing(void)
 {
 	t.now += 1000 * INT64_C(1000000);
@@ -173,8 +173,11 @@ static void a_shared_core_is_given_away(void **state)
 	assert_int_equal(t.clock_reads, 0);
 }
 
-/* From an offer that was taken to the first offer after it, which comes with the
- * second idle call as soon as the core may be its own again. */
+/*
+ * The time from an offer that was taken to the first offer after it. That one
+ * comes with the second idle call as soon as the core may be the rank's own
+ * again.
+ */
 static int64_t time_without_offers(void)
 {
 	int64_t since = t.now;
@@ -203,7 +206,10 @@ static void who_takes_the_core_again_keeps_it_longer(void **state)
 		last = length;
 	}
 	assert_true(last > IDLE_SHARED_MAX / 2);
-	/* Once not taken, and it is a passer-by's again. */
+	/*
+	 * After one offer that is not taken the core counts as shared for a
+	 * moment only.
+	 */
 	t.yield = 200;
 	time_without_offers();
 	t.yield = 50000;
@@ -220,7 +226,7 @@ static void calls_that_ask_do_not_block(void **state)
 		idle_test_begin();
 		call(false);
 		idle_test_end();
-		/* What comes after in a wait starts anew. */
+		/* What follows in a wait begins anew. */
 		calls(63);
 	}
 	assert_int_equal(t.waits, 0);
@@ -237,7 +243,7 @@ static void blocks_only_where_it_may(void **state)
 	assert_true(t.waits > 0);
 }
 
-/* The next rank on it may be the one that is waited for. */
+/* The next rank on this core may be the one that is waited for. */
 static void without_blocking_the_core_is_offered(void **state)
 {
 	forget_sharing();
@@ -262,7 +268,7 @@ static void looks_that_found_something_are_not_idle(void **state)
 	assert_int_equal(t.waits, 0);
 }
 
-/* Nothing would wake it. */
+/* Nothing would wake the rank up. */
 static void without_a_descriptor_it_spins(void **state)
 {
 	forget_sharing();
@@ -273,7 +279,7 @@ static void without_a_descriptor_it_spins(void **state)
 	assert_int_equal(t.waits, 0);
 }
 
-/* Open MPI looks in every eighth call. */
+/* Open MPI looks at its descriptors in every eighth call. */
 static void calls_without_a_look_are_passed_over(void **state)
 {
 	forget_sharing();
@@ -285,7 +291,7 @@ static void calls_without_a_look_are_passed_over(void **state)
 	assert_true(t.waits > 0);
 }
 
-/* A call within a call is no other one. */
+/* A call from within a call is not counted. */
 static void nested_calls_count_once(void **state)
 {
 	forget_sharing();
@@ -319,7 +325,7 @@ static void all_that_was_looked_at_is_waited_for(void **state)
 	assert_int_equal(t.fds[1].events, POLLOUT);
 }
 
-/* Whoever is not waited for would not be heard. */
+/* The rank would not hear a descriptor that it does not wait for. */
 static void too_many_to_wait_for(void **state)
 {
 	forget_sharing();

@@ -37,7 +37,7 @@ static void on_alarm(int signo)
 	t.signals++;
 }
 
-/* The peer answers as soon as it has been progressed often enough. */
+/* The other side answers once it has been progressed often enough. */
 static void progress(void)
 {
 	if (t.signals >= t.wanted && ++t.calls == ENOUGH)
@@ -85,7 +85,10 @@ static void signals_do_not_end_it(void **state)
 	t.wanted = 3;
 	assert_int_equal(sigaction(SIGALRM, &sa, NULL), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-	/* One that blocks in read() is interrupted for ever: meson ends it. */
+	/*
+	 * A call that blocks in read() is interrupted for ever: then meson ends
+	 * the test.
+	 */
 	assert_int_equal(read(t.near, &c, 1), 1);
 	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 	assert_true(t.calls >= ENOUGH);

@@ -1,5 +1,5 @@
 /*
- * test_wait.c - which looks of which callers become waits
+ * test_wait.c - which callers' looks at descriptors become waits
  *
  * As in test_preload.c the library's files are linked in.  The waits are
  * counted, and end what MPI_Recv() waits for.
@@ -41,8 +41,7 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	return 0;
 }
 
-/* A look at a set in which nothing ever happens, and an end to a test that
- * spins. */
+/* Look at a set in which nothing ever happens; ends a test that spins. */
 static void look(void)
 {
 	struct epoll_event event;
@@ -112,7 +111,10 @@ static void not_in_calls_that_ask(void **state)
 	assert_int_equal(t.waits, 0);
 }
 
-/* One look each is no wait, however many there are; one that waits is. */
+/*
+ * Calls that look once each are no wait, however many there are; a call that
+ * waits is one.
+ */
 static void not_in_many_calls_that_look_once(void **state)
 {
 	const void *request = NULL;
@@ -131,7 +133,7 @@ static void not_in_many_calls_that_look_once(void **state)
 	assert_int_equal(t.waits, 1);
 }
 
-/* The program's own loop, over a worker of its own perhaps. */
+/* The program's own loop, perhaps over a UCX worker of its own. */
 static void not_where_the_program_looks(void **state)
 {
 	struct pollfd pfd = { .events = POLLIN };

@@ -35,7 +35,10 @@ static struct {
 
 /* ---- a rank ---- */
 
-/* Pieces of 500 bytes: none, one, exactly two, three; fewer than before. */
+/*
+ * Sizes in pieces of 500 bytes: none, one, exactly two, three; then fewer than
+ * before.
+ */
 static size_t blob_size(uint32_t rank, int round)
 {
 	static const size_t sizes[RANKS][ROUNDS] = { { 0, 48, 1000, 1200 },
@@ -138,7 +141,7 @@ static void on_abort(void *ctx, int code, const char *text)
 
 static const struct pmi_exchange exchange = { on_fence, on_abort };
 
-/* As a keeper does that the rank has come to. */
+/* As the keeper does to which the rank has moved. */
 static void move(struct rank *rank)
 {
 	void *bytes;
@@ -164,7 +167,7 @@ static void answer(struct rank *rank)
 	pmi_server_sent(rank->server, n);
 }
 
-/* A byte at a time, so that every place in a line is moved at. */
+/* One byte at a time, so that a move happens at every place in a line. */
 static bool serve(struct rank *rank)
 {
 	char c;

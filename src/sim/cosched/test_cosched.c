@@ -10,7 +10,7 @@
 #include "core/units.h"
 #include "sim/cosched/cosched.h"
 
-/* Ten of 30 from 5 on. */
+/* Ten of every 30, from 5 on. */
 static const struct node turns = { .period = 30, .on = 10, .phase = 5 };
 
 static void a_node_runs_in_its_turns(void **state)
@@ -26,8 +26,10 @@ static void a_node_runs_in_its_turns(void **state)
 	assert_int_equal(node_works(&turns, 8, 20), 68);
 }
 
-/* The daemon has 3 of each 20 from 7 on: in our turns 7-10, 47-50 (of 35-45:
- * none), 67-70. */
+/*
+ * The daemon takes 3 of every 20 from 7 on. In our turns that is 7-10, 47-50
+ * (of 35-45: nothing) and 67-70.
+ */
 static void daemons_take_it_away(void **state)
 {
 	struct node n = turns;
@@ -44,7 +46,10 @@ static void daemons_take_it_away(void **state)
 	assert_int_equal(node_works(&n, 0, 8), 11);
 }
 
-/* What step by step would be: a nanosecond of work in each that it runs. */
+/*
+ * Compared with a step by step computation: each nanosecond in which the node
+ * runs is one of work.
+ */
 static void work_is_what_it_has_of_its_turns(void **state)
 {
 	struct random_stream r;
@@ -62,7 +67,7 @@ static void work_is_what_it_has_of_its_turns(void **state)
 		nsec_t t = (nsec_t)random_below(&r, 50), at = t, work, left;
 
 		n.on = 1 + (nsec_t)random_below(&r, (uint64_t)n.period - 1);
-		/* Some daemons are there in each of our turns. */
+		/* Daemons that fall into some of our turns. */
 		if (n.daemon_each % n.period == 0 ||
 		    n.period % n.daemon_each == 0)
 			continue;
@@ -93,7 +98,9 @@ static struct cosched_result run(const struct program *g,
 	return r;
 }
 
-/* Gaps of none: what is left is computing, latencies and overheads. */
+/*
+ * No time between messages: what is left is computing, latencies and overheads.
+ */
 static void times_by_hand(void **state)
 {
 	static const struct node free_nodes[2];
@@ -108,29 +115,38 @@ static void times_by_hand(void **state)
 
 	(void)state;
 	answer.answer = true;
-	/* Sent at 100, handled at 107, all go on 5 later; the second round has
-	 * the overhead of the first's message in it. */
+	/*
+	 * Sent at 100, handled at 107; all nodes go on 5 later. In the second
+	 * round the overhead of the first one's message is added.
+	 */
 	assert_int_equal(run(&store, free_nodes, 2, 8, 1).time, 112);
 	assert_int_equal(run(&store, free_nodes, 2, 8, 2).time, 226);
 	/* The answer comes at 112. */
 	assert_int_equal(run(&answer, free_nodes, 2, 8, 1).time, 117);
-	/* The second runs from 1000 on: it has computed at 1100 if nothing came
-	 * before; its message is handled at 1107.  That of the first lay in the
-	 * buffer. */
+	/*
+	 * The second node runs from 1000 on: without messages it has computed
+	 * at 1100, and its message is handled at 1107. The first node's message
+	 * lay in the buffer.
+	 */
 	r = run(&store, apart, 2, 8, 1);
 	assert_int_equal(r.time, 1112);
 	assert_int_equal(r.messages, 2);
 	assert_int_equal(r.buffered, 1);
 	assert_int_equal(r.stalled, 0);
-	/* Without room the first waits, and is there at 1007: no later. */
+	/*
+	 * Without room in the buffer the first message waits, and arrives at
+	 * 1007, no later.
+	 */
 	r = run(&store, apart, 2, 7, 1);
 	assert_int_equal(r.time, 1112);
 	assert_int_equal(r.buffered, 0);
 	assert_int_equal(r.stalled, 1);
 }
 
-/* A buffer of 3: of ten messages to who does not run seven stall, one after the
- * other; then the receiver runs. */
+/*
+ * A buffer of 3: of ten messages to a node that does not run seven stall, one
+ * after the other; then the receiver runs.
+ */
 static void a_full_buffer_stalls(void **state)
 {
 	static const struct node apart[2] = {
@@ -145,8 +161,10 @@ static void a_full_buffer_stalls(void **state)
 	assert_int_equal(r.stalled, 1);
 }
 
-/* Of four messages three come when it does not run, each at another time: there is
- * room for one again. */
+/*
+ * Of four messages three arrive while the receiver does not run, each at
+ * another time: by then there is room for one again.
+ */
 static void a_buffer_is_emptied(void **state)
 {
 	static const struct node apart[2] = {
@@ -162,8 +180,10 @@ static void a_buffer_is_emptied(void **state)
 	assert_int_equal(r.stalled, 0);
 }
 
-/* The first sends first and is done last: its message is not handled before the
- * other's node runs again. */
+/*
+ * The node that sends first is done last: its message is not handled before the
+ * other node runs again.
+ */
 static void who_sends_first_may_end_last(void **state)
 {
 	static const struct node apart[2] = { { 0 },
@@ -176,7 +196,7 @@ static void who_sends_first_may_end_last(void **state)
 	assert_int_equal(run(&store, apart, 2, 8, 1).time, 1007);
 }
 
-/* An answer that comes at 12 is read when its node runs again. */
+/* An answer that arrives at 12 is read when the reader's node runs again. */
 static void an_answer_waits_for_its_reader(void **state)
 {
 	static const struct node apart[2] = { { .period = 1000, .on = 8 },
@@ -216,7 +236,7 @@ static void same_seed_same_time(void **state)
 		c.replication = 1;
 		cosched_run(&c, &other);
 		assert_true(other.time != a.time);
-		/* Together in time it is faster. */
+		/* It is faster if the nodes' turns coincide. */
 		c.replication = 0;
 		for (int i = 0; i < 64; i++)
 			node[i].phase = 0;

@@ -29,7 +29,7 @@ static void run_policy(const char *policy, const char *machine,
 	owner_terms_init(&terms);
 	terms.quiet = 60 * USEC_PER_SEC;
 	terms.load = LOAD_ANY;
-	terms.give_back = USEC_PER_DAY; /* who stands still has not left */
+	terms.give_back = USEC_PER_DAY; /* standing still is not leaving */
 	config.activity = &a;
 	config.terms = &terms;
 	simulate_list(policy, machine, config, row, nr, ret);
@@ -50,8 +50,10 @@ static void ends(const struct sim_result *r, int job, int second)
 	assert_int_equal(r->record[job - 1].end, second * USEC_PER_SEC);
 }
 
-/* 1 and 2 take turns, beside 3, which needs a host that neither has; alone, the
- * second goes on without a break. */
+/*
+ * Jobs 1 and 2 take turns, beside job 3, which needs a host that neither has;
+ * once it is alone, job 2 runs without a break.
+ */
 static void turns(void **state)
 {
 	static const struct row rows[] = { { 0, 20, 2, 1, 0 },
@@ -89,7 +91,10 @@ static void who_is_wanted_back_moves(void **state)
 	sim_result_clear(&r);
 }
 
-/* No other host: it has no turn until the owner has been away for a minute. */
+/*
+ * There is no other host: the job has no turn until the owner has been away for
+ * a minute.
+ */
 static void who_finds_no_host_waits(void **state)
 {
 	static const struct row one[] = { { 0, 20, 2, 1, 0 } };
@@ -98,7 +103,7 @@ static void who_finds_no_host_waits(void **state)
 	(void)state;
 	run_borrow("2x1", HEAD "5,h1,owner,here\n25,h1,owner,away\n",
 		   (struct sim_config){ 0 }, one, 1, &r);
-	/* It may stay where it is as soon as the host is quiet. */
+	/* The rank may stay where it is as soon as the host is quiet. */
 	ends(&r, 1, 40);
 	assert_int_equal(r.record[0].moves, 0);
 	assert_int_equal(r.split[0].frozen, 20 * USEC_PER_SEC);
@@ -106,10 +111,11 @@ static void who_finds_no_host_waits(void **state)
 }
 
 /*
- * Both are on h2, whose owner comes at 65, in the turn of 1: both go to h3, which is
- * open by then, for 12 s.  With `aside` those of 1 go on while 2 has its turn, from 70
- * on; else 7 of them are left for the next turn of 1.  Those of 2 begin outside of its
- * turn, and are over at 77 either way.
+ * Both jobs are on h2, whose owner comes at 65, in the turn of job 1. Their
+ * ranks go to h3, which is open by then, and move for 12 s. With `aside` job
+ * 1's moves go on while job 2 has its turn, from 70 on; else 7 s of them are
+ * left for job 1's next turn. Those of job 2 begin outside of its turn, and are
+ * over at 77 either way.
  */
 static void moves_go_on_aside(void **state)
 {
@@ -135,8 +141,9 @@ static void moves_go_on_aside(void **state)
 }
 
 /*
- * h1 to h3 are quiet from 10, 0 and 20 on.  The second job comes at 100, when the first
- * has h2: `longest` puts it there, too, and both take turns; else it has h1 for itself.
+ * h1 to h3 are quiet from 10, 0 and 20 on. The second job comes at 100, when
+ * the first one has h2. `longest` puts it there as well, and both take turns;
+ * else it has h1 to itself.
  */
 static void who_was_quiet_for_longest_is_chosen(void **state)
 {
@@ -160,7 +167,7 @@ static void who_was_quiet_for_longest_is_chosen(void **state)
 	}
 }
 
-/* Those who are disturbed most: the third of them. */
+/* The hosts that are disturbed most: the third of these is reported. */
 static void the_third_is_told(void **state)
 {
 	static const struct row one[] = { { 0, 1000, 4, 1, 0 } };

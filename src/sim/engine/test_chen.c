@@ -15,7 +15,7 @@
 #include "sim/engine/testing.h"
 #include "sim/workload/machine.h"
 
-/* Recounts what must hold at every plan. */
+/* Counts again what must hold at every plan. */
 struct watch {
 	uint64_t slots, holds, releases, moves, unfit;
 };
@@ -103,7 +103,7 @@ static void run_chen(const char *workload, const char *policy, uint64_t renew,
 static const char *const both[] = { "g-loadsharing", "v-reconfiguration",
 				    "v-reconfiguration:until=fits,slots=6" };
 
-/* Every microsecond of every job is in one part of its time, and in no other. */
+/* Every microsecond of every job belongs to exactly one part of its time. */
 static void time_is_split_exactly(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void time_is_split_exactly(void **state)
 
 			assert_int_equal(sum_of(s), j->end - j->submit);
 			assert_true(s->cpu + s->page <= s->run);
-			/* A share ends in whole microseconds. */
+			/* Shares are cut at whole microseconds. */
 			assert_in_range(s->cpu, j->run - 2, j->run + 2);
 			page += s->page;
 			way += s->still;
@@ -145,13 +145,16 @@ static void plans_keep_what_the_policies_promise(void **state)
 		assert_int_equal(w.moves, r.migrations);
 		assert_true(w.moves > 100);
 		assert_true(k ? w.holds > 5 : !w.holds);
-		/* What is still held when the last job ends, was used. */
+		/*
+		 * Hosts that are still held back when the last job ends have
+		 * been used.
+		 */
 		assert_in_range(w.holds - w.releases, 0, 2);
 		sim_result_clear(&r);
 	}
 }
 
-/* What is saved is all: hosts that are held back, too. */
+/* A saved state is complete: hosts that are held back are in it, too. */
 static void a_policy_made_anew_goes_on(void **state)
 {
 	(void)state;
@@ -169,7 +172,10 @@ static void a_policy_made_anew_goes_on(void **state)
 	}
 }
 
-/* Section 5: no gain where jobs need alike, or where there is no need at all. */
+/*
+ * Section 5: nothing is gained if jobs need the same memory, or if there is
+ * enough.
+ */
 static void nothing_is_held_back_without_need(void **state)
 {
 	static const char *const calm[] = { "chen:equal=60",

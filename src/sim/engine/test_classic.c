@@ -32,7 +32,7 @@ static void shortest_first(void **state)
 	CHECK("sjf:fit=easy", "4", blocked, 0, 100, 2, 52);
 }
 
-/* At 100: LXF (99+50)/50 = 2.98, (90+10)/10 = 10; at 110 the other. */
+/* At 100: LXF (99+50)/50 = 2.98 and (90+10)/10 = 10; the other job at 110. */
 static void expansion_and_wfp(void **state)
 {
 	static const struct row rows[] = {
@@ -41,7 +41,7 @@ static void expansion_and_wfp(void **state)
 		{ 10, 10, 4, 1 },
 		{ 99, 1, 4, 1 }, /* LXF 2 */
 	};
-	/* WFP: (99/50)^3 * 4 = 31, (90/40)^3 = 11.4 of size 1 */
+	/* WFP: (99/50)^3 * 4 = 31, and (90/40)^3 = 11.4 with size 1 */
 	static const struct row sizes[] = {
 		{ 0, 100, 4, 1 },
 		{ 1, 50, 4, 1 },
@@ -53,14 +53,14 @@ static void expansion_and_wfp(void **state)
 }
 
 /*
- * Priorities of NQS: job 2 long (10), job 3 short (12); with age 36 an hour
- * (0.01 a second) and block 12, job 2 blocks from 200 s of waiting on.
+ * Priorities of NQS: job 2 is long (10), job 3 short (12). With age=36 an hour
+ * (0.01 a second) and block=12, job 2 blocks after 200 s of waiting.
  */
 static void queues_age_and_block(void **state)
 {
 	static const struct row rows[] = {
 		{ 0, 100, 2, 1 },   { 1, 40000, 4, 1 }, /* long, needs all */
-		{ 2, 300, 2, 1 },   /* short, goes on before it */
+		{ 2, 300, 2, 1 },   /* short, starts before job 2 */
 		{ 101, 300, 2, 1 }, /* short, too */
 		{ 250, 300, 2, 1 }, /* job 2 has 12.49 by now and blocks */
 	};
@@ -83,8 +83,8 @@ static void fair_share(void **state)
 }
 
 /*
- * Job 2 holds the 2 idle processors from 1 to 301, is deferred to 601, when
- * job 1 still runs: holds the 0 idle ones... job 3 gets its turn at 301.
+ * Job 2 holds the 2 idle processors from 1 to 301 and is deferred until 601;
+ * then job 1 still runs, so it holds none... job 3 gets its turn at 301.
  */
 static void held_then_deferred(void **state)
 {
@@ -104,8 +104,9 @@ static void held_then_deferred(void **state)
 }
 
 /*
- * Job 2 holds what is idle from 1 to 101 and comes back at 601, job 3 holds it from
- * 101 to 201 and comes back at 701: what is asked for later comes first.
+ * Job 2 holds idle processors from 1 to 101 and comes back at 601; job 3 holds
+ * them from 101 to 201 and comes back at 701. The timer that is asked for later
+ * is due first.
  */
 static void instants_in_their_order(void **state)
 {
@@ -119,7 +120,7 @@ static void instants_in_their_order(void **state)
 	CHECK("loadleveler:reserve=100,defer=500", "4", rows, 0, 650, 701, 201);
 }
 
-/* Two processes a host at most under DQS; PVM piles them up. */
+/* DQS puts at most two processes on a host; PVM puts more there. */
 static void mappings(void **state)
 {
 	static const struct row rows[] = {

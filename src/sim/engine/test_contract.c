@@ -1,7 +1,7 @@
 /*
  * test_contract.c - what holds for every policy among owners who come and go at
- * random: what it is told of them hangs together, and none is disturbed more often
- * than the terms allow
+ * random: what it is told of owners is consistent, and no owner is disturbed
+ * more often than the terms allow
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static struct activity random_script(uint64_t seed, int nr_hosts)
 			     w == ACTIVITY_LOAD ? random_uniform(&r, 0, 3)
 						: (double)random_below(&r, 2));
 	}
-	/* All leave: no job waits for ever. */
+	/* At the end all owners leave, so no job waits for ever. */
 	for (int i = 0; i < nr_hosts; i++)
 		for (enum activity_what w = 0; w < ACTIVITY_MEMORY; w++)
 			activity_add(&a, at, (uint32_t)i, w, 0);
@@ -54,8 +54,10 @@ struct watch {
 	} host[16];
 };
 
-/* What a policy is told of an owner hangs together, and of one return it is told
- * once when the guests are to be gone. */
+/*
+ * What a policy is told of an owner is consistent, and for each return it is
+ * told once by when guests must be gone.
+ */
 static void see_host(struct watch *w, const struct view *view,
 		     const struct host *h)
 {
@@ -145,8 +147,8 @@ static void every_policy_among_owners(void **state)
 }
 
 /*
- * Far too few hosts: guests strand, are found by their owners again and again, and
- * leave when it suits nobody.  All the same no owner is disturbed more often than the
+ * Far too few hosts: guests have nowhere to go, are found by their owners again
+ * and again, and leave late. Even so no owner is disturbed more often than the
  * terms allow, however soon the next return is.
  */
 static void play_contract(const struct policy_ops *p, uint64_t seed)

@@ -25,7 +25,7 @@
 #define NR_HOSTS 12
 #define NR_RANKS 8
 
-/* And the moves without which a test of it shows nothing. */
+/* Policies, and how many moves there must be for a test to mean anything. */
 static const struct {
 	const char *policy;
 	uint64_t least;
@@ -125,8 +125,10 @@ static void draw_hosts(struct random_stream *r)
 	hosts[0].speed = 1;
 }
 
-/* Seldom enough that moves end between two changes; in the end all are idle, as
- * some policies start nothing on hosts with load. */
+/*
+ * Changes are so seldom that moves end in between. At the end all hosts are
+ * idle, as some policies start nothing on hosts with load.
+ */
 static struct activity draw_script(struct random_stream *r)
 {
 	struct activity a = ACTIVITY_INIT;
@@ -161,7 +163,7 @@ static struct activity draw_script(struct random_stream *r)
 	return a;
 }
 
-/* With costs that are drawn, too. */
+/* The costs of moves are random, too. */
 static void run(const char *policy, uint64_t seed, uint64_t renew,
 		const struct sim_observer *watch, struct sim_result *ret)
 {
@@ -232,7 +234,10 @@ static void what_is_saved_is_all(void **state)
 
 /* ---- ranks that talk to each other ---- */
 
-/* Six hosts with two cores each, and pairs that are dealt one rank a host. */
+/*
+ * Six hosts with two cores each; the jobs' ranks come in pairs that talk, dealt
+ * out one rank per host.
+ */
 static double mean_response(const char *policy, const char *workload,
 			    double link, uint64_t *ret_moves)
 {
@@ -267,7 +272,10 @@ static double mean_response(const char *policy, const char *workload,
 	return sum;
 }
 
-/* Messages that wait on their way are a gain to be had, and what is none is let be. */
+/*
+ * If messages take time, bringing pairs together gains something; if they take
+ * none, nothing moves.
+ */
 static void pairs_come_together(void **state)
 {
 	static const char chatty[] =
@@ -286,7 +294,9 @@ static void pairs_come_together(void **state)
 	assert_int_equal(moves, 0);
 }
 
-/* Overeinder's network constraint: 10 MB/s links, of which a pair takes 8. */
+/*
+ * Overeinder's network constraint: links carry 10 MB/s, of which a pair uses 8.
+ */
 static void a_full_link_is_relieved(void **state)
 {
 	static const char loud[] =
@@ -299,7 +309,7 @@ static void a_full_link_is_relieved(void **state)
 	without = mean_response("dynamite:network=1", loud, 10e6, &none);
 	assert_true(moves > 20 && moves > none);
 	assert_true(with < 0.85 * without);
-	/* Links of which nothing is known are not overloaded. */
+	/* A link of unknown rate is never overloaded. */
 	mean_response("dynamite", loud, 0, &moves);
 	assert_int_equal(moves, 0);
 }

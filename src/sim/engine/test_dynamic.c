@@ -15,8 +15,10 @@
 
 #define HEAD "time,host,what,value\n"
 
-/* Moves of a process that begins on the fast host; nobody is in its delay class but
- * it, as the other host is four times as slow. */
+/*
+ * How often a process moves that begins on the fast host. No host is in its
+ * delay class but this one, as the other one is four times as slow.
+ */
 static unsigned moves(const char *policy, const char *script)
 {
 	static const struct row one[] = { { 0, 60, 1, 1, 0 } };
@@ -43,7 +45,7 @@ static unsigned moves(const char *policy, const char *script)
 	return n;
 }
 
-/* (5.8): the delay falls by more than the host's own factor, which is 1. */
+/* (5.8): the delay must fall by more than the host's own factor, which is 1. */
 static void without_users_a_gain_has_to_be_large(void **state)
 {
 	(void)state;
@@ -53,7 +55,10 @@ static void without_users_a_gain_has_to_be_large(void **state)
 		moves("dynamic-sed:every=10,c1=2", HEAD "5,h1,load,4.5\n"), 1);
 }
 
-/* A look at which it is no candidate takes one back: 1, 2, 1, 2 of 3. */
+/*
+ * A look at which the process is no candidate lowers its counter by one: 1, 2,
+ * 1, 2 of 3.
+ */
 static void the_count_falls(void **state)
 {
 	(void)state;
@@ -65,8 +70,10 @@ static void the_count_falls(void **state)
 		moves("dynamic-sed:every=10,c1=3", HEAD "5,h1,load,9\n"), 1);
 }
 
-/* With users fewer looks are enough, and any host without users that is not slower
- * than d_max will do. */
+/*
+ * If there are users fewer looks are enough, and any host without users that is
+ * not slower than d_max is good enough.
+ */
 static void users_drive_it_away(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * test_expect.c - when a job would start (policy/expect.h): as the simulator has it start
+ * test_expect.c - the predicted start of a job (policy/expect.h) is that of the
+ * simulator
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +39,9 @@ static void start(struct view *v, struct job *j)
 	model_apply(v, &e);
 }
 
-/* All come at once, so that nothing happens later but what is foreseen. */
+/*
+ * All jobs come at once, so that nothing happens later that was not foreseen.
+ */
 static void try_policy(const char *spec, const struct row *rows)
 {
 	const struct expect x = { .spec = spec, .seed = 1, .most = 1000 };
@@ -105,15 +108,21 @@ static void from_the_middle(void **state)
 	late = arrive(&v, 3, &open);
 	assert_true(policy_expect(&x, &v, next) == 100 * USEC_PER_SEC);
 	assert_true(policy_expect(&x, &v, late) == 150 * USEC_PER_SEC);
-	/* Who says nothing of its end keeps all behind it from being told. */
+	/*
+	 * If a running job's end is not known, nothing is predicted for the
+	 * jobs behind it.
+	 */
 	assert_true(policy_expect(&x, &v, arrive(&v, 4, &last)) == USEC_MAX);
-	/* It has run for longer than it said: as long again. */
+	/*
+	 * The job has run for longer than its estimate: as long again is
+	 * assumed.
+	 */
 	v.now = 120 * USEC_PER_SEC;
 	assert_true(policy_expect(&x, &v, next) == 220 * USEC_PER_SEC);
-	/* Its limit is over, and it is about to end. */
+	/* The job's time limit is over, so it is about to end. */
 	x.limit = half_a_minute;
 	assert_true(policy_expect(&x, &v, next) == v.now + 1);
-	/* The view is as it was. */
+	/* The view has not been changed. */
 	assert_true(v.nr_waiting == 3 && v.nr_running == 1 &&
 		    next->state == JOB_WAITING && j->n == 4);
 	x.most = 3;
@@ -121,7 +130,7 @@ static void from_the_middle(void **state)
 	view_clear(&v);
 }
 
-/* What the ranks of a job say to each other stays the view's own. */
+/* The list of what a job's ranks send each other stays the view's own. */
 static void with_talk(void **state)
 {
 	static const struct row first = { 0, 100, 2, 1 },

@@ -24,7 +24,7 @@ void check(const char *policy, const char *machine, const struct row *row,
 	check(policy, machine, rows, sizeof(rows) / sizeof(*(rows)), \
 	      (const double[]){ __VA_ARGS__ })
 
-/* What became of the time of job number job, from 1 on; seconds. */
+/* The parts of the time of job number `job`, from 1 on, in seconds. */
 void check_split(const struct sim_result *result, int job, int queue,
 		 int running, int still, int frozen, int lost);
 

@@ -95,7 +95,10 @@ static void a_job_alone_pages_alone(void **state)
 	sim_result_clear(&r);
 }
 
-/* Half of the run with 50 MB of 100, half with 200: it pages in the second. */
+/*
+ * For the first half of the run the job needs 50 MB of 100, for the second 200:
+ * it pages in the second.
+ */
 static void phases_begin_when_their_work_is_done(void **state)
 {
 	static const struct workload_phases two = {
@@ -112,13 +115,15 @@ static void phases_begin_when_their_work_is_done(void **state)
 		  NULL, &r);
 	assert_int_equal(r.record[0].end, 1050 * USEC_PER_SEC);
 	assert_int_equal(r.split[0].page, 50 * USEC_PER_SEC);
-	/* 500 s with 50 idle, 550 with none. */
+	/* 500 s with 50 MB idle, 550 s with none. */
 	assert_true(fabs(r.averages.idle_memory - 50. * MB * 500 / 1050) < 1);
 	sim_result_clear(&r);
 }
 
-/* p = 1: half of the time pages.  Phases begin at an odd microsecond: the half that
- * is left over is counted once. */
+/*
+ * p = 1: the job pages half of the time. Phases begin at an odd microsecond, of
+ * which the half that is left over is counted only once.
+ */
 static void no_microsecond_counts_twice(void **state)
 {
 	static const struct workload_phases two = {
@@ -137,8 +142,10 @@ static void no_microsecond_counts_twice(void **state)
 	sim_result_clear(&r);
 }
 
-/* Half of the processor has each, whatever the other needs; but both page once
- * the first has grown. */
+/*
+ * Each job gets half of the processor, whatever memory the other needs; but
+ * both page once the first has grown.
+ */
 static void a_neighbour_that_grows(void **state)
 {
 	static const struct workload_phases two = {
@@ -154,15 +161,19 @@ static void a_neighbour_that_grows(void **state)
 	run_table(both, 2, "1x1x1x100000000",
 		  "system=0,page=1000000,sweep=1000,fault=0.1,switch=0",
 		  "g-loadsharing", NULL, &r);
-	/* Half of it is missing for the last 500 s of work of each: 0.5 * 150
-	 * and 50 pages / 1000 s * 0.1 s. */
+	/*
+	 * Half of it is missing for the last 500 s of work of each: 0.5 * 150
+	 * and 50 pages / 1000 s * 0.1 s.
+	 */
 	assert_int_equal(r.split[0].page, 3750 * USEC_PER_MSEC);
 	assert_int_equal(r.split[1].page, 1250 * USEC_PER_MSEC);
 	assert_int_equal(r.record[0].end, 2000 * USEC_PER_SEC);
 	sim_result_clear(&r);
 }
 
-/* The slower host's rank sets the pace, in whatever order they come. */
+/*
+ * The rank on the slower host sets the pace, in whatever order the hosts come.
+ */
 static void the_slowest_rank_sets_the_pace(void **state)
 {
 	static const char *const machine[] = {
@@ -183,7 +194,10 @@ static void the_slowest_rank_sets_the_pace(void **state)
 	}
 }
 
-/* One of two hosts is in use all the time: half a process from the mean. */
+/*
+ * One of two hosts is in use all the time: each is half a process from the
+ * mean.
+ */
 static void skew_is_a_mean_over_time(void **state)
 {
 	static const struct line one[] = {
@@ -198,7 +212,7 @@ static void skew_is_a_mean_over_time(void **state)
 	sim_result_clear(&r);
 }
 
-/* What was planned, in words. */
+/* What was planned, as text. */
 static void write_plan(void *data, const struct view *view,
 		       const struct plan *plan)
 {
@@ -229,8 +243,10 @@ static char *plans_of(const struct line *line, size_t nr, const char *machine,
 	return text;
 }
 
-/* At home there is no memory for both: the larger one leaves after it has settled,
- * and is on its way for 0.1 s + 8 * 80 MB / 10 Mbit/s. */
+/*
+ * The home host has not enough memory for both jobs. The larger one leaves once it has
+ * settled, and is on its way for 0.1 s + 8 * 80 MB / 10 Mbit/s.
+ */
 static void the_largest_that_fits_leaves(void **state)
 {
 	static const struct line two[] = {
@@ -248,7 +264,7 @@ static void the_largest_that_fits_leaves(void **state)
 				  "0 start job 2 with 1 on 0\n"
 				  "0 start job 3 with 1 on 1\n"
 				  "30 migrate job 1 rank 0 to 1\n");
-	/* Who is on its way takes nothing of where it goes. */
+	/* A rank on its way uses no processor at its destination. */
 	assert_int_equal(r.record[2].end, 90 * USEC_PER_SEC);
 	assert_int_equal(r.split[0].still, 64100 * USEC_PER_MSEC);
 	assert_int_equal(r.split[1].still, 0);
@@ -259,7 +275,10 @@ static void the_largest_that_fits_leaves(void **state)
 	sim_result_clear(&r);
 }
 
-/* Submitted at no host: with as few processes the one with the most memory. */
+/*
+ * The job is submitted at no host: of hosts with as few processes the one with
+ * the most memory is taken.
+ */
 static void the_place_has_the_most_memory(void **state)
 {
 	static const struct line one[] = {
@@ -278,9 +297,10 @@ static void the_place_has_the_most_memory(void **state)
 }
 
 /*
- * 70 and 65 MB page, and nothing fits into 60 or 50, of hosts with 100.  The host
- * with fewer processes is held back till its process ends; what comes meanwhile
- * goes elsewhere.  The largest moves there, and it is let go when that ends.
+ * Jobs of 70 and 65 MB page, and no host of 100 MB has room for them (60 or 50
+ * are idle). The host with fewer processes is held back until its process ends;
+ * jobs that come meanwhile go elsewhere. The largest process moves there, and
+ * the host is released when that ends.
  */
 static void a_host_is_held_back_for_the_largest(void **state)
 {
@@ -317,7 +337,7 @@ static void a_host_is_held_back_for_the_largest(void **state)
 	sim_result_clear(&r);
 }
 
-/* The host that is held back stays occupied. */
+/* The host that is held back does not get empty. */
 static void who_waits_too_long_lets_it_go(void **state)
 {
 	static const struct line jobs[] = {

@@ -41,7 +41,7 @@ static void run(const char *policy, const char *machine, const char *script,
 	activity_clear(&a);
 }
 
-/* Its owner's programs take half of the host's core from 100 to 200. */
+/* The owner's programs take half of the host's core from 100 to 200. */
 static void load_slows_who_is_there(void **state)
 {
 	static const struct row one[] = { { 0, 300, 1, 1, 0 } };
@@ -55,7 +55,9 @@ static void load_slows_who_is_there(void **state)
 	sim_result_clear(&r);
 }
 
-/* A host takes nobody while its owner is there, nor a minute after. */
+/*
+ * A host takes no guests while its owner is there, nor for a minute after that.
+ */
 static void a_host_is_closed_until_it_is_quiet(void **state)
 {
 	static const struct row one[] = { { 10, 100, 1, 1, 0 } };
@@ -73,7 +75,7 @@ static void a_host_is_closed_until_it_is_quiet(void **state)
 	sim_result_clear(&r);
 }
 
-/* The times of the only host, of which the last at each instant counts. */
+/* Note the times of the only host; the last ones at each instant count. */
 static void note_times(void *data, const struct view *view,
 		       const struct event *e)
 {
@@ -83,7 +85,10 @@ static void note_times(void *data, const struct view *view,
 	leave_by[view->now / (10 * USEC_PER_SEC)] = view->hosts[0].leave_by;
 }
 
-/* Of its owner's time and that of a drain the first counts, while both are there. */
+/*
+ * Of the owner's deadline and that of a drain the earlier one counts, while
+ * both hold.
+ */
 static void first_of_both(void **state)
 {
 	static const struct row one[] = { { 0, 300, 1, 1, 0 } };
@@ -107,7 +112,7 @@ static void first_of_both(void **state)
 	script_clear(&script);
 }
 
-/* What an owner bears of a guest that stays: 100 s, half of its time. */
+/* A guest that stays delays its owner for 100 s, by half. */
 static void what_an_owner_bears(void **state)
 {
 	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
@@ -128,8 +133,10 @@ static void what_an_owner_bears(void **state)
 	sim_result_clear(&r);
 }
 
-/* Two programs of its owner's on one core wait for each other, too: 100 s of which
- * both have a third where they had a half. */
+/*
+ * Two programs of the owner on one core wait for each other as well: for 100 s
+ * each has a third where it had a half.
+ */
 static void an_owner_waits_for_itself(void **state)
 {
 	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
@@ -142,14 +149,14 @@ static void an_owner_waits_for_itself(void **state)
 	    1, &r);
 	assert_true(fabs(r.owners.waited - 200. / 3) < 1e-9);
 	sim_result_clear(&r);
-	/* Also if it stays to the end. */
+	/* The same if the guest stays to the end. */
 	run("fcfs", "1x1", HEAD "100,h1,owner,here\n100,h1,load,2\n",
 	    (struct sim_config){ .no_terms = true }, one, 1, &r);
 	assert_true(fabs(r.owners.beside - 2700) < 1e-6);
 	sim_result_clear(&r);
 }
 
-/* Twice on the first day, once on the second. */
+/* The owner is disturbed twice on the first day, once on the second. */
 static void the_worst_day_is_told(void **state)
 {
 	static const struct row one[] = { { 0, 200000, 1, 1, 0 } };
@@ -166,8 +173,10 @@ static void the_worst_day_is_told(void **state)
 	sim_result_clear(&r);
 }
 
-/* Who came and went before the owner, or moved there and ended, took memory and
- * cache. */
+/*
+ * A guest that came and went before the owner, or moved there and ended, took
+ * memory and cache.
+ */
 static void who_is_gone_has_disturbed(void **state)
 {
 	static const struct row two[] = { { 0, 100, 1, 1, 0 },
@@ -179,7 +188,7 @@ static void who_is_gone_has_disturbed(void **state)
 	    (struct sim_config){ 0 }, two, 2, &r);
 	assert_int_equal(r.owners.disturbed, 1);
 	sim_result_clear(&r);
-	/* The first from h1 to h3. */
+	/* The first job moves from h1 to h3. */
 	run("spread", "3x1x1",
 	    HEAD "0,h1,load,0.1\n0,h2,load,0.1\n0,h3,load,0.1\n"
 		 "50,h1,owner,here\n60,h1,owner,away\n"
@@ -191,7 +200,10 @@ static void who_is_gone_has_disturbed(void **state)
 	sim_result_clear(&r);
 }
 
-/* Quiet from the last on of what was there: its owner, when a key was touched. */
+/*
+ * Quiet time begins with the last sign of use: here the owner, when a key was
+ * touched.
+ */
 static void quiet_since_the_last_that_was_there(void **state)
 {
 	static const struct row one[] = { { 10, 100, 1, 1, 0 } };
@@ -220,7 +232,10 @@ static void load_is_that_of_a_core(void **state)
 	sim_result_clear(&r);
 }
 
-/* A guest that can go nowhere stands still at once, and one that can is gone. */
+/*
+ * A guest that has no other host stands still at once, and one that has is
+ * gone.
+ */
 static void an_owner_who_is_given_way_bears_nothing(void **state)
 {
 	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
@@ -230,7 +245,7 @@ static void an_owner_who_is_given_way_bears_nothing(void **state)
 
 	(void)state;
 	set_term("disturb", "1000");
-	set_term("give-back", "1d"); /* who stands still has not left */
+	set_term("give-back", "1d"); /* guests that stand still have not left */
 	for (int i = 0; i < 2; i++) {
 		struct sim_result r;
 
@@ -246,7 +261,10 @@ static void an_owner_who_is_given_way_bears_nothing(void **state)
 	}
 }
 
-/* The host's terms let the guest stay: nobody else thaws what harvest froze. */
+/*
+ * The host's terms let the guest stay: nobody but harvest resumes what harvest
+ * froze.
+ */
 static void harvest_gives_way_to_load(void **state)
 {
 	static const struct row one[] = { { 0, 300, 1, 1, 0 } };
@@ -260,7 +278,10 @@ static void harvest_gives_way_to_load(void **state)
 	sim_result_clear(&r);
 }
 
-/* The owner of h1, who is user 7, comes while a job of theirs and one of user 8 run. */
+/*
+ * The owner of h1, who is user 7, comes while one job of user 7 and one of user
+ * 8 run.
+ */
 #define OWN_RETURN                                                          \
 	HEAD "0,h1,own,7\n50,h1,owner,here\n60,h1,owner,away\n70,h1,owner," \
 	     "here\n400,h1,owner,away\n"
@@ -278,7 +299,7 @@ static void an_owners_job_is_no_guest_at_home(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		run(all[i], "1x1", OWN_RETURN, (struct sim_config){ 0 }, own, 1,
 		    &r);
-		/* The harvester waits a second for a host to be quiet. */
+		/* harvest waits until a host has been quiet for a second. */
 		if (r.owners.disturbed || r.split[0].frozen ||
 		    r.split[0].queue > USEC_PER_SEC ||
 		    r.split[0].run != 300 * USEC_PER_SEC)
@@ -293,7 +314,10 @@ static void an_owners_job_is_no_guest_at_home(void **state)
 	}
 }
 
-/* It may start there while guests may not, unless the policy is told not to. */
+/*
+ * The job may start there while guests may not, unless the policy is told not
+ * to do that.
+ */
 static void an_owners_job_starts_at_home(void **state)
 {
 	static const struct row both[] = { { 10, 50, 1, 8, 0 },
@@ -318,7 +342,7 @@ static void an_owners_job_starts_at_home(void **state)
 	    (struct sim_config){ 0 }, own, 1, &r);
 	assert_int_equal(r.record[0].start, 160 * USEC_PER_SEC);
 	sim_result_clear(&r);
-	/* One after the other, as the queue has them. */
+	/* The jobs start one after the other, in the order of the queue. */
 	run("stint", "1x1",
 	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
 	    (struct sim_config){ 0 }, both, 2, &r);

@@ -48,15 +48,17 @@ static void enough_memory_is_a_fair_share(void **state)
 	h.cores = 4;
 	paging_shares(&p, &h, s, 3);
 	near(s[2].cpu, 1);
-	/* As much for each of its owner's programs. */
+	/* Each of the owner's programs has as much as the process. */
 	h.cores = 1;
 	h.load = 3;
 	paging_shares(&p, &h, s, 2);
 	near(s[0].cpu, 10 / 10.1 / 5);
 }
 
-/* 160 for 100: 3/8 of it is missing.  8 and 2 pages a processor second times 3/8
- * times 0.1 s are p = 0.3 and 0.075. */
+/*
+ * 160 pages are needed and 100 are there: 3/8 is missing. 8 and 2 pages a
+ * processor second times 3/8 times 0.1 s give p = 0.3 and 0.075.
+ */
 static void too_little_memory_by_hand(void **state)
 {
 	struct paging p =
@@ -71,20 +73,25 @@ static void too_little_memory_by_hand(void **state)
 	near(s[0].cpu, 0.5);
 	near(s[0].page, 0.15);
 	near(s[1].page, 0.0375);
-	/* Ten times slower a disk: p = 3 and 0.75; the first has 1/4, no more, the
-	 * second the disk's rest, 0.25, which is 1/3 of a processor. */
+	/*
+	 * The disk is ten times slower: p = 3 and 0.75. The first process has
+	 * 1/4 of a processor, no more; the second one has the rest of the
+	 * disk's time, 0.25, which gives it 1/3 of a processor.
+	 */
 	p.fault = 1;
 	paging_shares(&p, &h, s, 2);
 	near(s[0].cpu, 0.25);
 	near(s[0].page, 0.75);
 	near(s[1].cpu, 1.0 / 3);
 	near(s[1].page, 0.25);
-	/* In turn: 1 + 3 + 1 + 0.75 seconds for one of each. */
+	/*
+	 * One after the other: 1 + 3 + 1 + 0.75 seconds for one second of each.
+	 */
 	p.overlap = false;
 	paging_shares(&p, &h, s, 2);
 	near(s[0].cpu, 1 / 5.75);
 	near(s[1].cpu, 1 / 5.75);
-	/* On its way it needs memory, and no time. */
+	/* A process on its way needs memory, but no time. */
 	p.overlap = true;
 	s[0].still = true;
 	paging_shares(&p, &h, s, 2);
@@ -92,8 +99,10 @@ static void too_little_memory_by_hand(void **state)
 	near(s[1].cpu, 1 / 1.75);
 }
 
-/* Nothing is given out twice, nobody has more than a second a second, and who has
- * less than another is at his own limit or lacks the disk. */
+/*
+ * Nothing is given out twice, no process has more than a second per second, and
+ * one that has less than another is at its own limit or lacks the disk.
+ */
 static void check_shares(const struct paging *p, const struct host *h,
 			 const struct paging_share *s, uint32_t n)
 {

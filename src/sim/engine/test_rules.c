@@ -36,15 +36,18 @@ static void the_slowest_process_sets_the_rate(void **state)
 	simulate_list("pvm", "1x1,1x4", (struct sim_config){ 0 }, one, 1, &r);
 	check_end(&r, 1, 400);
 	sim_result_clear(&r);
-	/* At 100 a quarter is done; then both go at an eighth: the first's 75
-	 * take 600.  The second has done 75 by then, and its 25 take 100. */
+	/*
+	 * At 100 a quarter is done. Then both run at an eighth: the 75 that the
+	 * first has left take 600. By then the second has done 75, and its last
+	 * 25 take 100.
+	 */
 	simulate_list("pvm", "1x1,1x4", (struct sim_config){ 0 }, two, 2, &r);
 	check_end(&r, 1, 700);
 	check_end(&r, 2, 800);
 	sim_result_clear(&r);
 }
 
-/* A pool of tasks has no slowest process: the hosts' rates add up. */
+/* A pool of tasks has no slowest process: the rates of the hosts add up. */
 static void a_pool_of_tasks_uses_what_each_host_gives(void **state)
 {
 	static const struct row one[] = { { 0, 100, 2, 1, 0 } };
@@ -58,8 +61,10 @@ static void a_pool_of_tasks_uses_what_each_host_gives(void **state)
 	simulate_list("pvm", "1x1,1x4", pool, one, 1, &r);
 	check_end(&r, 1, 160);
 	sim_result_clear(&r);
-	/* 75 are left at 100, and both get half of what there is: until 220;
-	 * the second has 125 left then. */
+	/*
+	 * At 100 the first has 75 left, and both get half of all: until 220.
+	 * Then the second has 125 left.
+	 */
 	simulate_list("pvm", "1x1,1x4", pool, two, 2, &r);
 	check_end(&r, 1, 220);
 	check_end(&r, 2, 320);
@@ -67,8 +72,9 @@ static void a_pool_of_tasks_uses_what_each_host_gives(void **state)
 }
 
 /*
- * SED: two jobs of two on two fast and two slow hosts.  At 100 the first ends,
- * the second has done (100 - 1) / 4 of its 1000 s and moves to the fast ones.
+ * SED: two jobs of two processes on two fast and two slow hosts. At 100 the
+ * first one ends; the second has done (100 - 1) / 4 of its 1000 s and moves to
+ * the fast hosts.
  */
 static void a_migration_costs_a_standstill(void **state)
 {
@@ -96,7 +102,10 @@ static void a_migration_costs_a_standstill(void **state)
 	sim_result_clear(&r);
 }
 
-/* SED's queue is first come, first served: a small job does not pass. */
+/*
+ * SED's queue is first come, first served: a small job does not pass a large
+ * one.
+ */
 static void sed_keeps_the_order(void **state)
 {
 	static const struct row rows[] = {
@@ -109,11 +118,16 @@ static void sed_keeps_the_order(void **state)
 	CHECK("sed1", "4x1", rows, 0, 100, 200);
 }
 
-/* LST: the time of a migration is taken from the slice of who migrates. */
+/*
+ * LST: the time for a migration is taken from the slice of the job that
+ * migrates.
+ */
 static void a_migration_shortens_the_slice(void **state)
 {
-	/* The text's conflict: see policy/hosts/test_gang.c.  Job 2 runs in the first
-	 * slot of 1800 s and again from 3600 on, migrated. */
+	/*
+	 * The conflict in the text: see policy/hosts/test_gang.c. Job 2 runs in
+	 * the first slot of 1800 s, and again from 3600 on, migrated.
+	 */
 	static const struct row rows[] = {
 		{ 0, 3600, 4, 1, 0 },
 		{ 0, 3600, 2, 1, 0 },
@@ -139,8 +153,11 @@ static void a_migration_shortens_the_slice(void **state)
 /* A change of allocation costs C once, on the new number of processors. */
 static void a_resize_costs_c(void **state)
 {
-	/* DFCFS on 4: job 2 gets 1 of 4 and 3 more at 10, when it has done 10
-	 * of its 48 processor seconds; 38 on 4 are 9.5. */
+	/*
+	 * DFCFS on 4 processors: job 2 gets 1 of 4, and 3 more at 10, when it
+	 * has done 10 of its 48 processor seconds; the other 38 take 9.5 s on
+	 * 4.
+	 */
 	static const struct row rows[] = { { 0, 10, 3, 1, 1 },
 					   { 0, 12, 4, 1, 1 } };
 	const struct sim_config paid = { .costs.resize = USEC_PER_SEC };
@@ -157,10 +174,10 @@ static void a_resize_costs_c(void **state)
 }
 
 /*
- * FCFSUF on 4: job 1 has 3 until 10; job 2 is folded to 1 until 36; job 3, the
- * last to come, starts at 20 on two of the three that are idle.  Averages are
- * over 0 to 20: until 10 all are used, then one of the three that are asked
- * for.
+ * FCFSUF on 4 processors: job 1 has 3 until 10; job 2 is folded to 1 until 36;
+ * job 3, the last to come, starts at 20 on two of the three idle ones. Averages
+ * are over 0 to 20: until 10 all processors are used, then one, while three are
+ * asked for.
  */
 static void what_is_measured(void **state)
 {
@@ -190,18 +207,18 @@ static void what_is_measured(void **state)
 	near(s.utilization, (30 + 36 + 60) / 200.);
 	near(s.response.mean, (10 + 36 + 30) / 3.);
 	near(s.wait.mean, 0);
-	/* Against the run time on all that was asked for: 1, 3, 1. */
+	/* Compared with run times on all processors asked for: 1, 3, 1. */
 	near(s.slowdown.mean, 5. / 3);
-	/* The same, as no run is shorter than 10 s. */
+	/* The same values, as no run is shorter than 10 s. */
 	near(s.bounded_slowdown.mean, 5. / 3);
-	/* Fairness: sizes 1 (none), 2, and 3 to 4. */
+	/* Fairness: size 1 (no job), 2, and 3 to 4. */
 	assert_int_equal(s.nr_classes, 3);
 	near(s.size_class[1].response, 30);
 	near(s.size_class[2].response, 23);
 	sim_result_clear(&r);
 }
 
-/* A run of 2 s that waits 18: slowdown 10, bounded at 10 s it is 2. */
+/* A run of 2 s that waits 18 s: slowdown 10; bounded at 10 s it is 2. */
 static void slowdown_is_bounded_at_ten_seconds(void **state)
 {
 	static const struct row rows[] = { { 0, 20, 1, 1, 0 },
@@ -219,9 +236,10 @@ static void slowdown_is_bounded_at_ten_seconds(void **state)
 }
 
 /*
- * Backfilling by depth.  Job 2 can start at 10 and leaves one processor; job 3
- * needs all four and can start at 20; job 4 is long and fits the one.  With one
- * reservation it starts now, and job 3 waits for it; with two it may not.
+ * Backfilling by depth. Job 2 can start at 10 and leaves one processor; job 3
+ * needs all four and can start at 20; job 4 is long and fits that one. With one
+ * reservation job 4 starts now, and job 3 waits for it; with two it may not
+ * start.
  */
 static void reservations(void **state)
 {
@@ -244,16 +262,25 @@ static void reservations(void **state)
 	CHECK("backfill:depth=2", "4", rows, 0, 10, 20, 30);
 	CHECK("conservative", "4", rows, 0, 10, 20, 30);
 	CHECK("conservative:slots=kinds", "4", rows, 0, 10, 20, 30);
-	/* Without any, a long small job delays even the first in the queue. */
+	/*
+	 * Without reservations a long small job delays even the first in the
+	 * queue.
+	 */
 	CHECK("backfill:depth=0", "4", head, 0, 30, 0);
 	CHECK("backfill:depth=1", "4", head, 0, 10, 20);
 }
 
-/* What EASY's head leaves over is used up by who outlives its shadow. */
+/*
+ * A job that outlives the shadow time uses up processors that EASY's head
+ * leaves over.
+ */
 static void extra_is_used_up(void **state)
 {
-	/* Job 2 starts at 10 and leaves two; jobs 3 and 4 take one each, job 5
-	 * finds none left; job 6 ends just in time, job 7 a second too late. */
+	/*
+	 * Job 2 starts at 10 and leaves two processors; jobs 3 and 4 take one
+	 * each, and job 5 finds none left; job 6 ends just in time, job 7 a
+	 * second too late.
+	 */
 	static const struct row rows[] = {
 		{ 0, 10, 4, 1, 0 }, { 1, 10, 6, 1, 0 }, { 1, 50, 1, 1, 0 },
 		{ 1, 50, 1, 1, 0 }, { 1, 50, 1, 1, 0 }, { 1, 9, 1, 1, 0 },

@@ -1,4 +1,4 @@
-/* test_sim.c - queues known in full, machines and their costs */
+/* test_sim.c - queues with known results, machines and their costs */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "sim/workload/attach.h"
 #include "sim/workload/machine.h"
 
-/* Mean wait in M/M/c of one job's mean time, by Erlang's C. */
+/* The mean wait in M/M/c, in units of a job's mean time, by Erlang's C. */
 static double erlang_wait(unsigned c, double load, double mean)
 {
 	double term = 1, sum = 0, a = load * c;
@@ -52,8 +52,8 @@ static void many_servers_wait_as_erlang_says(void **state)
 }
 
 /*
- * A load of 1/2 on 4 processors, by jobs of 1 to 3 for 100 s: 200 processor
- * seconds each, so that one comes every 100 s; each size as often.
+ * A load of 1/2 on 4 processors, by jobs of 1 to 3 processors for 100 s, each
+ * size as often: 200 processor seconds each, so one job arrives every 100 s.
  */
 static void a_poisson_load_is_what_is_asked_for(void **state)
 {
@@ -113,7 +113,10 @@ static void hosts_of_several_speeds(void **state)
 			 0);
 	c.hosts = hosts;
 	simulate(&c, &r);
-	/* Alone in the system: each on the fastest host, at half speed. */
+	/*
+	 * Each job is alone in the system, and runs on the fastest host, at
+	 * half speed.
+	 */
 	assert_true(r.record[0].end - r.record[0].start == 2 * r.record[0].run);
 	sim_result_clear(&r);
 	workload_destroy(w);
@@ -137,7 +140,9 @@ static void resizing_costs_and_kills(void **state)
 		lost += r.record[i].resizes;
 	}
 	assert_true(lost > 0);
-	/* Every change costs five seconds on one to eight processors. */
+	/*
+	 * Every change costs five seconds on between one and eight processors.
+	 */
 	assert_true(r.busy > work + 5 * lost - 1);
 	assert_true(r.busy < work + 40 * lost + 1);
 	sim_result_clear(&r);

@@ -11,7 +11,7 @@
 #include "sim/engine/test_list.h"
 #include "sim/workload/script.h"
 
-/* 100 MB at 10 MB/s: ten seconds, and two that each move costs. */
+/* 100 MB at 10 MB/s take ten seconds; each move costs two more. */
 static const struct sim_costs slow = { .migrate = 3 * USEC_PER_SEC,
 				       .migrate_rank = 2 * USEC_PER_SEC,
 				       .link = 10000000 };
@@ -47,7 +47,10 @@ static void a_move_takes_its_time(void **state)
 	struct sim_result r;
 
 	(void)state;
-	/* Both were spread; the first leaves, and stands still for 12 s. */
+	/*
+	 * The two ranks were on different hosts; the first one leaves, and
+	 * stands still for 12 s.
+	 */
 	run_drained("50 drain 0\n", slow, two, 2, &r);
 	assert_int_equal(r.record[0].end, 112 * USEC_PER_SEC);
 	assert_int_equal(r.record[1].end, 100 * USEC_PER_SEC);
@@ -60,7 +63,7 @@ static void a_move_takes_its_time(void **state)
 	sim_result_clear(&r);
 }
 
-/* A link carries one after the other. */
+/* A link carries one move after the other. */
 static void a_link_carries_one_at_a_time(void **state)
 {
 	static const struct row one[] = { { 0, 100, 4, 1, 0 } };
@@ -68,16 +71,19 @@ static void a_link_carries_one_at_a_time(void **state)
 
 	(void)state;
 	run_drained("50 drain 0\n", slow, one, 1, &r);
-	/* Two ranks move, 24 s; then four share two cores: 26 s more are left
-	 * of the 50, at half the rate. */
+	/*
+	 * Two ranks move, for 24 s; then four ranks share two cores: the 26 s
+	 * that are left of 50 run at half the rate.
+	 */
 	check_split(&r, 1, 0, 150, 24, 0, 0);
 	assert_int_equal(r.record[0].moves, 2);
 	sim_result_clear(&r);
 }
 
 /*
- * A host goes, and there is time for one of two ranks on it: that of the job which came
- * later, but loses three processors' work with it.  The other begins anew.
+ * A host goes, and there is time for one of two ranks on it: that of the job
+ * that came later, but would lose the work of three processors. The other job
+ * begins anew.
  */
 static void the_most_valuable_leaves_first(void **state)
 {
@@ -99,7 +105,10 @@ static void the_most_valuable_leaves_first(void **state)
 	}
 }
 
-/* A destination that fails: the rank stays, and is said to. */
+/*
+ * The destination fails: the rank stays where it was, and the policy is told
+ * so.
+ */
 static void a_move_to_a_host_that_fails(void **state)
 {
 	static const struct row one[] = { { 0, 100, 1, 1, 0 } };

@@ -48,7 +48,7 @@ static void same_seed_same_records(void **state)
 	assert_true(try_law("repeats") > 10000);
 }
 
-/* Was each job's address above that of the job before it? */
+/* Is each job's address above that of the job before it? */
 struct order {
 	const struct job *last;
 	uint64_t addresses, plans; /* digests */
@@ -80,14 +80,14 @@ static void note_plan(void *data, const struct view *view,
 }
 
 /*
- * Blocks of a view's jobs, one behind or before the other: the linker puts
- * these in the places of xmalloc() and free().
+ * Blocks for a view's jobs, each placed before or behind the one before: the
+ * linker puts these functions in the places of xmalloc() and free().
  */
 #define BLOCK_JOBS 256
 #define NR_BLOCKS  16
 
 static struct job blocks[NR_BLOCKS][BLOCK_JOBS];
-static int blocks_taken = NR_BLOCKS; /* all: it is left to xmalloc() */
+static int blocks_taken = NR_BLOCKS; /* all taken: xmalloc() is used */
 static bool blocks_down;
 
 void *__real_xmalloc(size_t size);
@@ -112,7 +112,7 @@ void __wrap_free(void *p)
 		__real_free(p);
 }
 
-/* The same jobs at other addresses: the same plans, word for word. */
+/* The same jobs at other addresses must give the same plans, word for word. */
 static void plans_do_not_know_addresses(void **state)
 {
 	const struct policy_ops *p;
@@ -145,8 +145,9 @@ static void plans_do_not_know_addresses(void **state)
 }
 
 /*
- * A job that needs the whole machine, in a stream of small ones that never
- * leaves it idle: who is free of starvation starts it before the stream ends.
+ * A job that needs the whole machine comes into a stream of small ones that
+ * never leaves the machine idle: a policy without starvation starts it before
+ * the stream ends.
  */
 struct stream {
 	struct workload base;
@@ -225,7 +226,10 @@ static void nobody_starves(void **state)
 		"spread:oversubscribe=no",
 		"spread",
 	};
-	/* The test can fail: these are known to starve it. */
+	/*
+	 * The test must be able to fail: these policies are known to starve the
+	 * job.
+	 */
 	static const char *const unfair[] = { "ff", "ffis", "sjf:fit=skip",
 					      "nqs:short=200,age=0",
 					      "ls:maxprio=9999" };

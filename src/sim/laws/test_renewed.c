@@ -1,6 +1,4 @@
-/*
- * test_renewed.c - what policies save is all they remember
- */
+/* test_renewed.c - what policies save is all that they remember */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +21,7 @@ static void check_renewed(const char *policy)
 /* A policy that is made anew from what it saved goes on as it would have. */
 static void what_is_saved_is_all(void **state)
 {
-	/* Where memory has more to say than by default. */
+	/* Parameters with which policies remember more than by default. */
 	static const char *const more[] = {
 		"pvm:start=next",
 		"conservative:replan=50",

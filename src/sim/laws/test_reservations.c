@@ -1,4 +1,4 @@
-/* test_reservations.c - no policy of the table runs jobs on what is reserved */
+/* test_reservations.c - no policy runs jobs on reserved processors */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

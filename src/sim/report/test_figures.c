@@ -1,4 +1,4 @@
-/* test_figures.c - series and Gantt charts tell what the run did */
+/* test_figures.c - time series and Gantt charts show what the run did */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void run(const char *policy, const char *workload, uint64_t jobs,
 	workload_destroy(config.workload);
 }
 
-/* Numbers of a chart's bars, four each: x, y, width, height. */
+/* The numbers of a chart's bars, four for each: x, y, width, height. */
 static size_t read_bars(const char *svg, double (**ret)[4], double *seconds)
 {
 	size_t n = 0;
@@ -148,7 +148,7 @@ static void series_adds_up(void **state)
 	sim_result_clear(&result);
 }
 
-/* The last span ends where the run does, here in the midst of a second. */
+/* The last span ends with the run, here in the middle of a second. */
 static void the_last_span_is_short(void **state)
 {
 	static struct series s;

@@ -12,7 +12,9 @@
 
 #include "sim/report/plot.h"
 
-/* Not inline: gcc 12 takes what open_memstream() left in text for dangling. */
+/*
+ * Not inline: gcc 12 mistakes what open_memstream() left in text for dangling.
+ */
 __attribute__((noinline)) static char *draw(const struct plot *plot)
 {
 	char *text;
@@ -52,17 +54,20 @@ static void curves(void **state)
 	assert_non_null(strstr(text, "a &lt; b &amp; c"));
 	assert_null(strstr(text, "nan"));
 	assert_null(strstr(text, "inf"));
-	/* Three points and the legend's mark; the bars of two. */
+	/* Three points and the mark in the legend; error bars of two. */
 	assert_int_equal(count(text, "<circle"), 4);
 	assert_int_equal(count(text, "stroke=\"#0072b2\"/>"), 2);
-	/* 0 to 80 in round steps. */
+	/* From 0 to 80 in round steps. */
 	assert_non_null(strstr(text, ">80</text>"));
 	assert_non_null(strstr(text, ">0.2</text>"));
 	free(text);
 	free(again);
 }
 
-/* Longer labels make the picture wider, none is cut; one curve needs none. */
+/*
+ * Longer labels make the picture wider, so none is cut; a single curve needs no
+ * legend.
+ */
 static void the_legend_has_room(void **state)
 {
 	static const struct plot_point a[] = { { 0, 1, 1, 1 }, { 1, 2, 2, 2 } };
@@ -90,7 +95,7 @@ static void the_legend_has_room(void **state)
 	free(text);
 }
 
-/* Ticks at 1, 2, 5, 10, ...; a decade is as high as the next. */
+/* Ticks are at 1, 2, 5, 10, ...; all decades have the same height. */
 static void logarithms(void **state)
 {
 	static const struct plot_point a[] = { { 0, 10, 10, 10 },

@@ -51,7 +51,10 @@ static void pairs(void **state)
 			    z[] = { 2, 5, 5, 8 };
 	struct estimate e = stats_ratio(y, x, 4, 0.95);
 
-	/* In proportion: the ratio is certain though both means are not. */
+	/*
+	 * The values are proportional: the ratio is certain although neither
+	 * mean is.
+	 */
 	near(e.value, 2, 1e-12);
 	near(e.high, 2, 1e-9);
 	/* Residuals 0 1 -1 0: sd sqrt(2/3), t(3) = 3.182446. */

@@ -34,7 +34,10 @@ static void idle_hosts_offer_forty_nodes(void **state)
 	sed_clear(&sed);
 }
 
-/* Users at that hour of every day, over all hosts; nobody has more than i_max. */
+/*
+ * The mean number of users at that hour, over all hosts; none has more than
+ * i_max.
+ */
 static double users_at(const struct activity *a, int hour)
 {
 	double now[INSTITUTE_HOSTS] = { 0 }, sum = 0;
@@ -48,7 +51,7 @@ static double users_at(const struct activity *a, int hour)
 				now[a->change[i].host] = a->change[i].value;
 		for (int h = 0; h < INSTITUTE_HOSTS; h++) {
 			assert_true(now[h] >= 0 && now[h] <= 10);
-			/* "athena" has one seat. */
+			/* The host "athena" has one seat. */
 			assert_true(strcmp(a->host[h].name, "athena") != 0 ||
 				    now[h] <= 1);
 			sum += now[h] / DAYS;
@@ -95,7 +98,7 @@ static void the_same_seed_is_the_same_days(void **state)
 	activity_clear(&c);
 }
 
-/* With nobody there nothing moves, and the slowest class is what is promised. */
+/* With nobody there nothing moves, and jobs are promised the slowest class. */
 static void an_empty_institute_disturbs_nobody(void **state)
 {
 	struct institute_setup s = { .law = institute_law,

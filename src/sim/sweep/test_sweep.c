@@ -107,14 +107,14 @@ static void stops_at_the_precision(void **state)
 			assert_true(stats_half_width(&first, 0.95) >
 				    0.1 * first.mean);
 	}
-	/* S_e is 1 and every time above the least possible. */
+	/* S_e is 1, and every mean time is above the least possible one. */
 	assert_true(fabs(sweep_mean(&r[2], METRIC_EFFECTIVENESS, 0.95).value -
 			 1) < 1e-9);
 	assert_true(sweep_mean(&r[0], METRIC_RESPONSE, 0.95).value > 100);
 	sweep_free(r, NR);
 }
 
-/* A results file without a word. */
+/* An empty results file. */
 static int fresh(char ret[SCRATCH_MAX + 8])
 {
 	char dir[SCRATCH_MAX];
@@ -128,8 +128,8 @@ static int fresh(char ret[SCRATCH_MAX + 8])
 }
 
 /*
- * A results file of made-up runs: response and S_e as given, the rest 0.  A
- * sweep takes them as its own, so that it can be seen when it has enough.
+ * A results file of invented runs: response and S_e as given, all else 0. A
+ * sweep takes them for its own, so it can be seen when it has enough.
  */
 static void write_runs(const char *path, const double *response,
 		       const double *effectiveness, int nr)
@@ -156,7 +156,7 @@ static void write_runs(const char *path, const double *response,
 	fclose(f);
 }
 
-/* How many replications does a sweep with these targets want of them? */
+/* How many replications does a sweep with these targets want? */
 static uint32_t wanted(const double *response, const double *effectiveness,
 		       int nr, uint32_t min)
 {
@@ -204,7 +204,7 @@ static void stops_where_students_t_says(void **state)
 	assert_int_equal(wanted(response, flat, 10, 2), 8);
 	assert_int_equal(wanted(steady, se, 10, 2), 6);
 	assert_int_equal(wanted(response, se, 10, 2), 8);
-	/* Not before min, however sure it is. */
+	/* Not before `min` replications, however certain the mean is. */
 	assert_int_equal(wanted(steady, flat, 10, 2), 2);
 	assert_int_equal(wanted(steady, flat, 10, 5), 5);
 }
@@ -223,8 +223,10 @@ static void groups_stop_together(void **state)
 	sweep_free(r, 2);
 }
 
-/* With the results file cut anywhere, the rest is done again and all is as
- * before. */
+/*
+ * Wherever the results file is cut, the rest is computed again and the outcome
+ * is the same.
+ */
 static void goes_on_from_its_file(void **state)
 {
 	char path[SCRATCH_MAX + 8];
@@ -263,7 +265,9 @@ static void goes_on_from_its_file(void **state)
 	close(fd);
 }
 
-/* Three ranks in as many processes, one of which dies; the rest do its share.
+/*
+ * Three ranks, each in a process of its own; one of them dies, and the others
+ * do its share.
  */
 static void ranks_share_the_work(void **state)
 {
@@ -298,7 +302,10 @@ static void ranks_share_the_work(void **state)
 		waitpid(pid[i], &status, 0);
 		assert_int_equal(status, 0);
 	}
-	/* Rank 0 took in what the others did: alone it has nothing to do. */
+	/*
+	 * Rank 0 has stored the results of the others: it has nothing to do
+	 * when it runs alone.
+	 */
 	shared.ranks = 0;
 	shared.arg = &again;
 	r = run(&shared);
@@ -340,7 +347,7 @@ static void says_what_it_does_not_know(void **state)
 	bad.workload = "nowhere";
 	assert_true(sweep_check(&s, &err) < 0);
 	assert_non_null(strstr(err.text, "nowhere"));
-	/* A mean of no jobs is no mean. */
+	/* The mean over no jobs does not count. */
 	bad = cells[0];
 	s.nr_jobs = 500;
 	assert_true(sweep_check(&s, &err) < 0);
@@ -359,7 +366,7 @@ static void crossings(void **state)
 
 	assert_true(fabs(e.value - 2.5) < 1e-12);
 	assert_true(fabs(e.low - 1.75) < 1e-12);
-	assert_true(isinf(e.high)); /* it may lie beyond what was looked at */
+	assert_true(isinf(e.high)); /* it may lie beyond all that was tried */
 	e = reproduce_crossing(x, y, 1);
 	assert_true(isnan(e.value));
 }

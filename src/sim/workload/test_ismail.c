@@ -133,7 +133,7 @@ static void applications(void **state)
 	workload_destroy(w);
 }
 
-/* Two loads of one seed meet the same jobs, only faster. */
+/* Two loads with one seed have the same jobs, arriving at different rates. */
 static void common_numbers(void **state)
 {
 	struct workload *a = make("ismail:speedup=misp", 0.4, 5);

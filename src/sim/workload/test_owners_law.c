@@ -122,8 +122,10 @@ static void what_a_rule_sees(void **state)
 	activity_clear(&a);
 }
 
-/* One host's two days, of which the first ends with load: the day after it begins so,
- * and follows on the second one, too. */
+/*
+ * The two days of one host, the first of which ends with load: the next day
+ * begins with load, and so it does behind the second one.
+ */
 static void days_are_drawn(void **state)
 {
 	char text[] = "time,host,what,value\n36000,h1,load,1\n"

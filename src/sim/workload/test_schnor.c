@@ -42,7 +42,9 @@ static double cv(const struct stats *s)
 	return sqrt(stats_variance(s)) / s->mean;
 }
 
-/* What is drawn: run times by size, sizes, and the work offered in all. */
+/*
+ * What was drawn: run times by size, sizes, and all the work that is offered.
+ */
 struct drawn {
 	struct stats size, run, of_class[5];
 	double work, span; /* processors x seconds; seconds */
@@ -116,7 +118,7 @@ static void memory_bound(void **state)
 	near(d.work / d.span / 100, 0.5, 0.02);
 }
 
-/* Demands are sequential times on a fastest host; sizes 1..30, of all. */
+/* Demands are the sequential times on a fastest host; sizes are 1..30. */
 static void chapter_4(void **state)
 {
 	struct drawn d;
@@ -124,7 +126,7 @@ static void chapter_4(void **state)
 	(void)state;
 	draw("schnor:kind=proof,system=1", 0.5, 20000, &d);
 	near(d.size.mean, 30, 1e-12);
-	near(d.run.mean, 200, 1e-12); /* 100 min on 30 */
+	near(d.run.mean, 200, 1e-12); /* 100 min on 30 hosts */
 	near(d.work / d.span, 0.5 * (5 + 25 / 4.), 0.02);
 	draw("schnor:kind=exp,system=2", 0.5, 200000, &d);
 	near(30 * d.run.mean, 7200, 0.01);
@@ -155,7 +157,10 @@ static void check_kind(const char *spec, const char *hosts, int kind,
 	workload_destroy(w);
 }
 
-/* Which may run on fewer than they ask for, and on what. */
+/*
+ * Which jobs may run on fewer processors than they ask for, and on which
+ * machines.
+ */
 static void models_and_machines(void **state)
 {
 	(void)state;
@@ -188,7 +193,7 @@ enum {
 	STATES = CROWD + WAITING + 1
 };
 
-/* What flows into state s, of the others' probabilities. */
+/* The flow into state s, given the probabilities of the others. */
 static double inflow(const double *p, double arrive, int s)
 {
 	int q = s >= CROWD ? s - CROWD : s - FULL;

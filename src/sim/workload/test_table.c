@@ -72,7 +72,7 @@ static void columns_are_found_by_name(void **state)
 	assert_int_equal(open_table("Note|NUMBER|Size\na|7|8\n"), 0);
 	check_line(2, "7", "8", "a");
 	check_end(0);
-	/* The name of its own comes before the other one. */
+	/* The table's own name for the column is taken before the other one. */
 	assert_int_equal(open_table("number|id|size\n1|2|3"), 0);
 	check_line(2, "2", "3", "");
 	check_end(0);
@@ -125,7 +125,7 @@ static void a_line_is_uneven(void **state)
 	}
 }
 
-/* As many columns as there is room for, and one more. */
+/* As many columns as there is room for; and one more, which is refused. */
 static void many_columns(void **state)
 {
 	char all[16 + 2 * TABLE_FIELDS] = "id|size", more[sizeof(all) + 8];

@@ -26,7 +26,7 @@ static struct calendar read_lines(const char *lines)
 	return c;
 }
 
-/* Since 1970, of the zone that is set. */
+/* The time in usec since 1970, by the time zone that is set. */
 static usec_t at(int year, int month, int day, int hour, int minute)
 {
 	struct tm tm = { .tm_year = year - 1900,
@@ -60,7 +60,7 @@ static void days_and_hosts(void **state)
 	assert_int_equal(is.from, at(2026, 11, 25, 23, 30));
 	assert_int_equal(is.to, at(2026, 11, 26, 0, 30));
 	assert_string_equal(is.reason, "backup");
-	/* It lasts over midnight, and to its end alone. */
+	/* The entry lasts over midnight, but no longer than to its end. */
 	assert_true(calendar_next(&c, "h1", at(2026, 11, 26, 0, 29), &is));
 	assert_int_equal(is.from, at(2026, 11, 25, 23, 30));
 	assert_true(calendar_next(&c, "h1", at(2026, 11, 26, 0, 30), &is));

@@ -1,4 +1,6 @@
-/* test_array.c - which tasks ranges mean, in whatever order they are named */
+/*
+ * test_array.c - which tasks the ranges mean, in whatever order they are given
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +25,10 @@ static bool is_meant(uint32_t task, Control__TaskRange *const *range, size_t n)
 	return ctl_array_means(&job, range, n);
 }
 
-/* Overlapping, one in another, twice, and such as begin after their end. */
+/*
+ * Ranges that overlap, one within another, one given twice, and some that begin
+ * after their end.
+ */
 static void as_each_of_them_says(void **state)
 {
 	Control__TaskRange asked[MOST], at[MOST], *range[MOST];
@@ -58,7 +63,7 @@ static void without_any_all_are(void **state)
 	assert_true(is_meant(0, NULL, 0) && is_meant(UINT32_MAX, NULL, 0));
 }
 
-/* They would be gone through for each job that there is. */
+/* Each range would be compared with each job that there is. */
 static void more_than_there_can_be_are_refused(void **state)
 {
 	Control__TaskRange **range = xcalloc(CTL_TASKS_MAX + 1, sizeof(*range)),

@@ -1,6 +1,6 @@
 /*
  * test_find.c - ranks are found by their addresses, jobs by the keys of their
- * submits: also by a controller that was started anew
+ * submits, also by a controller that was restarted
  */
 #include <arpa/inet.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Of that user; key may be "". */
+/* A submit of that user; key may be "". */
 static Control__Submit *submit_of(const char *user, const char *key)
 {
 	Control__Submit *s = xmalloc(sizeof(*s));
@@ -77,7 +77,7 @@ static struct in_addr address(uint32_t last)
 	return (struct in_addr){ htonl(0x0a630000 + last) };
 }
 
-/* A job whose two ranks have that address and the next. */
+/* A started job whose two ranks have that address and the next one. */
 static struct ctl_job *started(uint64_t id, uint32_t at)
 {
 	struct ctl_job *job = ctl_job_create(&ctl, id, submit_of("ada", ""));
@@ -139,7 +139,7 @@ static struct ctl_job *job_of(const char *user, const char *key)
 	return job;
 }
 
-/* Where user and key meet counts. */
+/* A job is found by user and key together. */
 static void a_key_is_its_users(void **state)
 {
 	struct ctl_job *job = ctl_job_create(&ctl, 1, submit_of("ada", "k1"));

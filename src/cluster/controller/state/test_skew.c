@@ -1,4 +1,7 @@
-/* test_skew.c - instants of hosts whose clocks differ, in one order */
+/*
+ * test_skew.c - instants told by hosts whose clocks differ are brought into one
+ * order
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,10 @@ static void order_of_hosts(void **state)
 
 	(void)state;
 	assert_int_equal(skew_ours(&a, 5), 0);
-	/* a is an hour ahead, b one behind; messages take 100 to 5000 us. */
+	/*
+	 * The clock of a is an hour ahead, that of b one behind; messages take
+	 * 100 to 5000 us.
+	 */
 	for (usec_t t = 10 * HOUR; t < 10 * HOUR + 10000000; t += 1000000) {
 		skew_told(&a, t + 100 + t % 4900, t + HOUR);
 		skew_told(&b, t + 5000 - t % 4900, t - HOUR);
@@ -28,7 +34,10 @@ static void order_of_hosts(void **state)
 	assert_int_equal(skew_ours(&a, 0), 0);
 }
 
-/* The quickest message knows best: so much has to be taken off at least. */
+/*
+ * The fastest message gives the best estimate: at least so much has to be
+ * subtracted.
+ */
 static void the_quickest_counts(void **state)
 {
 	static const usec_t took[] = { 5000, 100, 4000, 3000 };
@@ -54,7 +63,7 @@ static void clocks_are_set(void **state)
 	assert_int_equal(skew_ours(&s, t - 1000000), t);
 }
 
-/* A host's clock says what it likes: sums of it must not overflow. */
+/* A host may report any time as its clock's: sums must not overflow. */
 static void nonsense(void **state)
 {
 	static const usec_t bad[] = { INT64_MIN, -1, 0, INT64_MAX };

@@ -135,7 +135,7 @@ static void on_last_move(void *ctx, const struct store_move *move)
 	*(uint64_t *)ctx = move->epoch;
 }
 
-/* Of those that are over; and who was where, at which epoch. */
+/* Moves of jobs that are over; and where a rank was at which epoch. */
 static void moves_of_a_rank(void **state)
 {
 	struct store_move move = { .job = 6,
@@ -185,7 +185,7 @@ static void forgotten_alone(void **state)
 	store_each_job(s, on_job, &f);
 	store_each_rank(s, 12, on_rank, &f);
 	store_each_move(s, on_move, &f);
-	assert_int_equal(f.jobs, 3); /* 5 is from before */
+	assert_int_equal(f.jobs, 3); /* job 5 was stored before */
 	assert_int_equal(f.last, 11);
 	assert_int_equal(f.ranks, 0);
 	assert_int_equal(f.moves, 1);
@@ -255,7 +255,7 @@ static void copy_file(const char *from, const char *to)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* What the disk surely has of a file: its content at the last sync. */
+/* What the disk surely has of a file: its content when it was last synced. */
 static int sync_noted(sqlite3_file *file, int flags)
 {
 	char to[96];
@@ -288,7 +288,7 @@ static int open_noted(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
 	return SQLITE_OK;
 }
 
-/* With a job its output and account come and go. */
+/* A job's output and account are stored with it, and go with it. */
 static void put_with_rest(struct store *s, uint64_t id)
 {
 	const struct store_output piece = {
@@ -309,7 +309,7 @@ static bool on_any_account(void *ctx, const struct store_account *account)
 	return true;
 }
 
-/* The store as it is found when the power fails now. */
+/* The last job in the store that would be found if the power failed now. */
 static uint64_t last_after_power_cut(void)
 {
 	static const char *const ends[] = { "", "-wal" };
@@ -393,7 +393,10 @@ static int sync_failing(sqlite3_file *file, int flags)
 static int open_failing(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
 			int flags, int *ret_flags)
 {
-	/* The log's methods take no locks, the database's do. */
+	/*
+	 * The methods of the log's file have no locks, those of the database's
+	 * have.
+	 */
 	struct sqlite3_io_methods *m =
 		&failing_methods[flags & SQLITE_OPEN_MAIN_DB ? 0 : 1];
 	int r = disk->xOpen(disk, name, file, flags, ret_flags);
@@ -409,7 +412,10 @@ static int open_failing(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
 	return SQLITE_OK;
 }
 
-/* What was put in a transaction that fails is there once it works. */
+/*
+ * What was stored in a transaction that fails is there once the disk works
+ * again.
+ */
 static bool one_failing(int nth, int code)
 {
 	struct store_rank rank = {

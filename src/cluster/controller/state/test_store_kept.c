@@ -59,7 +59,7 @@ static struct seen look(struct store *s, uint64_t job, uint64_t from)
 	return seen;
 }
 
-/* What comes again, after a restart too, is there once. */
+/* Output that is stored again, also after a restart, is there once. */
 static void output_is_kept_once(void **state)
 {
 	struct store *s;
@@ -82,7 +82,7 @@ static void output_is_kept_once(void **state)
 	store_close(s);
 }
 
-/* The last ones stay, and another job's are another's. */
+/* The last bytes stay, and the output of another job is not touched. */
 static void output_is_bounded(void **state)
 {
 	struct store *s;
@@ -124,7 +124,10 @@ static bool on_account(void *ctx, const struct store_account *account)
 	return true;
 }
 
-/* One each, however often it is written; the last ones stay, with their acts. */
+/*
+ * Each job has one account, however often that is written; the last accounts
+ * stay, with their acts.
+ */
 static void accounts_outlive_jobs(void **state)
 {
 	struct store_account account = { .user = "ann", .data = "abc", .n = 3 };

@@ -24,7 +24,7 @@ static bool on_line(void *ctx, const struct store_line *line)
 	return seen[0] < seen[2];
 }
 
-/* Ten lines, a segment of four, of four, and of two. */
+/* Ten lines: segments of four, four and two. */
 static void lines(void **state)
 {
 	struct store_line line = { .line = "line" };

@@ -20,7 +20,7 @@
 
 static char dir[SCRATCH_MAX];
 
-static const char *old_sql; /* a store of before there were numbers */
+static const char *old_sql; /* a store from before layouts had numbers */
 
 static void run_sql(const char *file, const char *sql)
 {
@@ -122,18 +122,20 @@ static void older_layout(void **state)
 	run_sql(own, read_old());
 	check_old_rows(own);
 	check_old_rows(own); /* once is enough: no second copy is made */
-	/* It has arguments and environments, which are nobody else's. */
+	/* It has arguments and environments, which nobody else may read. */
 	assert_int_equal(stat(copy, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	check_old_rows(copy);
-	/* The copy was of the old layout: it had to be changed, too. */
+	/*
+	 * A store of the old layout was made again: it had to be changed, too.
+	 */
 	assert_int_equal(access(again, F_OK), 0);
 	unlink(again);
 	unlink(copy);
 	unlink(own);
 }
 
-/* Without a copy nothing is changed. */
+/* If no copy can be made, nothing is changed. */
 static void no_copy(void **state)
 {
 	char own[80], copy[96], blocked[112];
