@@ -18,7 +18,7 @@ def check(name):
 
 
 def mpi(name, which=MPI):
-    """A program of tests/mpi, or the example solver, built with that MPI."""
+    """The path of a program of tests/mpi, or of the example solver, built with that MPI."""
     if which == "openmpi":
         return os.path.join(BUILD, "tests/mpi", name + "-openmpi")
     folder = "examples" if name == "heat" else "tests/mpi"
@@ -26,7 +26,7 @@ def mpi(name, which=MPI):
 
 
 def say(what, value, unit, peer=None, ratio=None, n=1, **more):
-    """One result; ratio is value over the peer's, or over the bound."""
+    """Print one result; ratio is the value over the peer's, or over the bound."""
     line = {"what": what, "value": round(value, 3), "unit": unit,
             "peer": peer, "ratio": None if ratio is None else round(ratio, 3),
             "n": n}

@@ -16,27 +16,27 @@ import bed
 import rotating
 
 HOSTS, RANKS, SPEED = 4, 2, round(0.9 * os.cpu_count() / 4, 2)
-SECONDS = int(os.environ.get("SECONDS", 24))  # of the job, undisturbed
-STAY, EACH = 8, 16  # how long an owner stays, and when the next one comes
-# Whose host they come to: never all at once, and twice where the ranks begin.
+SECONDS = int(os.environ.get("SECONDS", 24))  # of the job, when nobody disturbs it
+STAY, EACH = 8, 16  # how long an owner stays, and after how long the next one comes
+# The hosts to which owners come: never all at once, and twice where the ranks begin.
 VISITS = [0, 1, 0, 2, 3, 1, 2, 0, 3, 1, 2, 3] * 4
 
 WAYS = {"moves": "stint", "begins anew": "stint:leave=anew,gain=100",
         "stands still": "stint:leave=still,gain=100",
         "stays": "stint:leave=not,gain=100"}
-# A testbed's, as `stint testbed up` writes them.
+# The terms of a testbed's hosts, as `stint testbed up` writes them.
 TERMS = ["quiet=0", "load=any", "memory=0", "disturb=1000", "give-back=10min"]
 
 
-# Of a host, what an owner's work takes: a fifth of a processor.
+# What an owner's work takes of a host: a fifth of a processor.
 LOAD = round(0.2 / SPEED, 3)
 
 
 def script(path, load=0):
-    """With the load of owners who work, for who has none of them."""
+    """Add the load of owners who work to a script that has none of it."""
     with open(path, "w") as f:
         f.write("time,host,what,value\n")
-        for host in range(HOSTS):  # so that all are known, in this order
+        for host in range(HOSTS):  # in this order, so that all are known
             f.write(f"0,h{host + 1},owner,away\n")
         for n, host in enumerate(VISITS):
             f.write(f"{3 + n * EACH},h{host + 1},owner,here\n")
@@ -55,7 +55,7 @@ def owner(b, host, seconds):
 
 
 def owners_delay(processes):
-    """Microseconds, in the mean, until a millisecond's work is done."""
+    """The mean time in microseconds until a millisecond's work is done."""
     rows = []
     for p in processes:
         out, _ = p.communicate()
@@ -77,7 +77,7 @@ def visit(b, job):
 
 
 def live(program, policy):
-    """Seconds of the job, its moves, and what owners bore."""
+    """One live run: the seconds of the job, its moves, and the delay that owners felt."""
     with bed.Bed(common.BUILD, HOSTS, f"--speed={SPEED}",
                  f"--policy={policy}") as b:
         rotating.put_first(b)
@@ -100,7 +100,7 @@ def live(program, policy):
 
 
 def undisturbed(program):
-    """Seconds of the same job when nobody comes: of as many ranks as in live()."""
+    """The seconds of the same job if no owner comes, with as many ranks as in live()."""
     with bed.Bed(common.BUILD, HOSTS, f"--speed={SPEED}",
                  "--policy=spread") as b:
         rotating.put_first(b)
@@ -112,14 +112,14 @@ def undisturbed(program):
 
 
 def calm():
-    """What owners bear of nobody."""
+    """The delay that owners feel without a guest."""
     with bed.Bed(common.BUILD, 1, f"--speed={SPEED}") as b:
         rotating.put_first(b)
         return owners_delay([owner(b, "h1", 5)])
 
 
 def move_costs(program):
-    """What a move of that job's ranks costs there, in the simulator's words."""
+    """What a move of that job's ranks costs, as options of the simulator."""
     reports = []
     with bed.Bed(common.BUILD, HOSTS, f"--speed={SPEED}") as b:
         rotating.put_first(b)
@@ -155,7 +155,7 @@ def tell(way, policy, program, unloaded, nobody, costs):
     run = live(program, policy)
     with tempfile.TemporaryDirectory() as folder:
         sim = simulate(policy, unloaded, folder, LOAD, *costs)
-        # Whose moves cost nothing.
+        # The policies whose moves cost nothing.
         oracle = simulate("stint", unloaded, folder, 0)
     common.say(f"a job among owners: it {way}", run["seconds"], "s",
                f"an oracle, {oracle:.1f} s", run["seconds"] / oracle, 1,
@@ -167,7 +167,7 @@ def tell(way, policy, program, unloaded, nobody, costs):
 
 def compare():
     program, nobody = rotating.Program("heat", None), calm()
-    # That runs with more ranks, and is so much sooner done.
+    # A job of more ranks, which is done so much sooner.
     program.calibrate(SPEED, SECONDS * RANKS / rotating.RANKS)
     unloaded = undisturbed(program)
     costs = move_costs(program)

@@ -12,7 +12,7 @@ ENV = ["env", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=eth0"]
 
 
 class Hydra:
-    """A program that runs, one rank a host."""
+    """A program that runs, one rank per host."""
 
     def __init__(self, b, hosts, argv):
         addresses = ",".join(f"10.77.0.{h[1:]}" for h in hosts)
@@ -41,7 +41,8 @@ class Hydra:
                 yield line
 
     def end(self):
-        """Whoever is killed first cannot take what it started along."""
+        """In this order, because a process that is killed first cannot end those it
+        started."""
         ranks = [p for q in self.started if q.poll() is None
                  for p in procs.descendants(q.pid)]
         for q in reversed(self.started):

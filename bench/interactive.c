@@ -39,7 +39,7 @@ static void work(long steps)
 	sink = sum;
 }
 
-/* Steps that take as long as they should on a processor of one's own. */
+/* So many steps take as long as they should on a processor of one's own. */
 static long calibrate(void)
 {
 	int64_t best = INT64_MAX;
@@ -64,7 +64,9 @@ static void live(struct wake *wake, long nr, long steps)
 					    due % 1000000000 };
 		int64_t woke;
 
-		/* Who is late for the next one as well waits for one to come. */
+		/*
+		 * If the next step is late as well, wait for the one after it.
+		 */
 		if (now() > due)
 			due = now();
 		else

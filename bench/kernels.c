@@ -16,7 +16,7 @@ static const struct kernel *const kernels[] = {
 	&kernel_cg, &kernel_ep, &kernel_ft, &kernel_is, &kernel_lu, &kernel_mg,
 };
 
-/* Only rank 0 speaks; all ranks come here. */
+/* Only rank 0 prints; all ranks call this. */
 static int explain(int rank)
 {
 	if (rank == 0)
@@ -56,7 +56,7 @@ static const struct kernel *find(const char *name)
 	return NULL;
 }
 
-/* In rank order, so that it is rounded alike each time. */
+/* Added up in the order of ranks, so that it is rounded alike each time. */
 static double sum_of_all(double mine, int rank, int nr)
 {
 	double *all = kernel_alloc((size_t)nr, sizeof(*all)), sum = 0;

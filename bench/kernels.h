@@ -22,9 +22,11 @@ struct kernel {
 extern const struct kernel kernel_cg, kernel_ep, kernel_ft, kernel_is,
 	kernel_lu, kernel_mg;
 
-/* Zeroed memory; ends the job where there is none. */
+/* Zeroed memory; ends the job if there is none. */
 void *kernel_alloc(size_t nr, size_t size);
-/* A number that looks random, of n alone; and one in [0, 1). */
+/*
+ * Numbers that look random and depend on n alone; the second one is in [0, 1).
+ */
 uint64_t kernel_hash(uint64_t n);
 double kernel_unit(uint64_t n);
 

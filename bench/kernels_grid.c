@@ -145,7 +145,7 @@ static double *lu_at(const struct lu *l, int plane, int row, int col)
 		       LU_PARTS;
 }
 
-/* Rows and columns in the order of dir: 1 or -1. */
+/* The rows and columns in the order of dir: 1 or -1. */
 static void lu_plane(struct lu *l, int plane, int dir)
 {
 	int first = dir > 0 ? 0 : LU_N - 1;
@@ -169,7 +169,7 @@ static void lu_plane(struct lu *l, int plane, int dir)
 		}
 }
 
-/* Edges come from two neighbours and go on to the other two. */
+/* Edges come from two neighbours, and are sent on to the other two. */
 static void lu_sweep(struct lu *l, int dir)
 {
 	int from[2] = { dir > 0 ? l->up : l->down,
@@ -216,7 +216,7 @@ const struct kernel kernel_lu = { "lu", lu_begin, lu_step, lu_sum };
 #define MG_N	  128
 #define MG_LEVELS 5
 
-/* A slab with a plane of each neighbour before and behind it. */
+/* A slab, with one plane of each neighbour before and behind it. */
 struct slab {
 	int n, planes;
 	double *u, *v;
@@ -285,7 +285,7 @@ static void mg_smooth(const struct mg *g, struct slab *s)
 	s->v = t;
 }
 
-/* Every other point of a finer grid, or each point twice of a coarser one. */
+/* Every other point of a finer grid, or each point of a coarser one twice. */
 static void mg_carry(struct slab *fine, struct slab *coarse, int down)
 {
 	int deep = fine->planes > coarse->planes ? 2 : 1;

@@ -42,7 +42,10 @@ static void *cg_begin(int rank, int nr)
 	g->p = kernel_alloc((size_t)g->n, sizeof(*g->p));
 	for (int i = 0; i < CG_ROWS; i++)
 		for (int k = 0; k < CG_BANDS; k++) {
-			/* Symmetric: each distance once to either side. */
+			/*
+			 * The matrix is symmetric: each distance occurs once to
+			 * either side.
+			 */
 			int far = (int)(kernel_hash((uint64_t)(k / 2)) %
 					(uint64_t)g->n);
 			int at = rank * CG_ROWS + i + (k % 2 ? far : -far);
@@ -53,7 +56,7 @@ static void *cg_begin(int rank, int nr)
 	return g;
 }
 
-/* A new right-hand side, of what was found. */
+/* A new right-hand side, made from the solution. */
 static void cg_restart(struct cg *g, int step)
 {
 	double *p = g->p + (size_t)g->rank * CG_ROWS;
@@ -162,7 +165,7 @@ const struct kernel kernel_ep = { "ep", ep_begin, ep_step, ep_sum };
 struct is {
 	int rank, nr;
 	int *key, *sorted, *got, *count;
-	int *out, *out_at, *in, *in_at; /* by rank: how many, from where */
+	int *out, *out_at, *in, *in_at; /* per rank: how many, from where on */
 	double sum;
 };
 
@@ -187,13 +190,13 @@ static void *is_begin(int rank, int nr)
 	return s;
 }
 
-/* Which rank has the keys like this one, so that all have as many. */
+/* The rank that sorts keys like this one, so that all ranks have as many. */
 static int is_owner(const struct is *s, int key)
 {
 	return (int)((int64_t)key * s->nr / IS_MOST);
 }
 
-/* My keys, in the order of the ranks that they go to. */
+/* My keys, in the order of the ranks to which they go. */
 static void is_bucket(struct is *s)
 {
 	memset(s->out, 0, (size_t)s->nr * sizeof(int));

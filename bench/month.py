@@ -16,7 +16,7 @@ def sample(t):
 
 
 def bursts(rng, begin, end):
-    """Of computing, while somebody types."""
+    """Load by computing, while somebody types."""
     t = begin + rng.expovariate(1 / GAP)
     while t < end:
         until = t + rng.expovariate(1 / BURST)

@@ -15,7 +15,7 @@ exec "$STINT" testbed exec "$host" sh -c "$*"
 
 
 class Orte:
-    """A program that runs, one rank a host."""
+    """A program that runs, one rank per host."""
 
     def __init__(self, b, hosts, argv):
         agent = os.path.join(b.dir, "agent")
@@ -37,6 +37,6 @@ class Orte:
         yield from self.mpirun.stdout
 
     def end(self):
-        """mpirun ends its ranks, wherever they are."""
+        """If mpirun is ended it ends its ranks, wherever they are."""
         self.mpirun.terminate()
         self.mpirun.wait()

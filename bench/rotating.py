@@ -20,11 +20,11 @@ OURS = ("cg", "ep", "ft", "is", "lu", "mg")
 
 
 class Program:
-    """What runs: a kernel of ours, the heat solver, or one of the NAS's."""
+    """The program: a kernel of ours, the heat solver, or one of the NAS's."""
 
     def __init__(self, name, folder):
         self.name, self.steps = name, 0
-        self.fixed = None  # a binary's work is as it was built
+        self.fixed = None  # the work of a binary was fixed when it was built
         if folder:
             self.fixed = os.path.join(folder, name)
         if self.fixed and not os.access(self.fixed, os.X_OK):
@@ -40,7 +40,7 @@ class Program:
                 str(self.steps)]
 
     def calibrate(self, speed, seconds):
-        """So many steps as take that long when nothing disturbs them."""
+        """So many steps take that long when nothing disturbs them."""
         if self.fixed:
             return
         self.steps = 4
@@ -56,7 +56,7 @@ class Program:
 
 
 def script(path, load):
-    """An activity script: each host in turn is loaded for so many seconds."""
+    """An activity script: one host after the other is loaded for so many seconds."""
     with open(path, "w") as f:
         f.write("time,host,what,value\n")
         for n in range(3000):
@@ -73,7 +73,7 @@ def seconds_of(text):
 
 
 def result_of(text):
-    """What must be the same bits in each run."""
+    """The part of the output that must be the same in each run."""
     m = re.search(r"^result .*|^ *Verification *=.*", text, re.M)
     if not m or "UNSUCCESSFUL" in m.group(0):
         raise bed.Failed(f"no result, or a wrong one: {text[-300:]}")
@@ -81,7 +81,7 @@ def result_of(text):
 
 
 def keep_record(b, job, name):
-    """What a decider saw and did, for whoever wants to know why."""
+    """What the decider saw and did, for somebody who wants to know why."""
     folder = os.environ.get("KEEP")
     if not folder:
         return
@@ -96,8 +96,8 @@ def moves_of(b, job):
 
 
 def put_first(b):
-    """What else runs on this machine comes after the test hosts and their
-    controller, as far as it can."""
+    """Lower the priority of all else that runs on this machine, as far as possible, below
+    that of the test hosts and their controller."""
     name = b.env["STINT_TESTBED"]
     for path in glob.glob(f"/sys/fs/cgroup/cpu/stint-testbed.{name}"):
         with open(f"{path}/cpu.shares", "w") as f:
@@ -110,7 +110,7 @@ def put_first(b):
 
 
 def set_average(b, average):
-    """Over which time agents average the load that the policy is told."""
+    """The time over which agents average the load that the policy is told."""
     for h in b.hosts:
         with open(f"{b.home}/{h}/stint.conf", "a") as f:
             f.write(f"[agent]\nload-average = {average}\n")
@@ -123,7 +123,7 @@ def set_average(b, average):
 
 
 def run(program, policy, speed, load, average=None):
-    """One run: its seconds, result, moves, and how many hosts were loaded."""
+    """One run: its seconds, its result, its moves, and how many hosts were loaded."""
     with bed.Bed(common.BUILD, HOSTS, f"--speed={speed}",
                  f"--policy={policy}") as b:
         put_first(b)
@@ -152,7 +152,7 @@ def run(program, policy, speed, load, average=None):
 
 
 def simulate(policy, seconds, load, folder):
-    """The same job among the same loads in the simulator: its seconds."""
+    """The seconds of the same job among the same loads in the simulator."""
     swf = os.path.join(folder, "job.swf")
     with open(swf, "w") as f:
         f.write(f"; MaxProcs: {HOSTS}\n1 0 -1 {seconds:.0f} {RANKS} -1 -1 "
@@ -168,7 +168,7 @@ def simulate(policy, seconds, load, folder):
 
 
 def foretell(policy, seconds, load):
-    """What bench/decider measures, as the simulator has it."""
+    """The ratio that bench/decider measures, in the simulator."""
     seconds = round(seconds)
     with tempfile.TemporaryDirectory() as folder:
         with_it, without = (simulate(p, seconds, load, folder)

@@ -19,13 +19,13 @@ PF_EXITING = 4
 
 
 class Seat:
-    """The owner's seat at a host of a testbed, where nobody types yet."""
+    """An owner's seat at a host of a testbed, at which nobody has typed yet."""
 
     def __init__(self, b, host, *terms):
         self.bed, self.host = b, host
         self.keys, shell = pty.openpty()
         line = os.ttyname(shell)
-        # Nobody has used it for an hour.
+        # Nobody has typed at it for an hour.
         os.utime(line, (time.time() - 3600, time.time() - 3600))
         self.reader = subprocess.Popen(["cat"], stdin=shell,
                                        stdout=subprocess.DEVNULL,
@@ -46,7 +46,7 @@ class Seat:
             raise bed.Failed(f"{self.host}: no {what}")
 
     def type(self):
-        """A key, and when it was."""
+        """Type a key; returns when that was."""
         at = time.monotonic()
         os.write(self.keys, b"\n")
         return at
@@ -74,7 +74,7 @@ def classes(pid):
 
 
 def computed(pid):
-    """Nanoseconds that its threads have been on a processor; None: gone."""
+    """Nanoseconds for which its threads have been on a processor; None: it has ended."""
     total, tids = 0, threads(pid)
     try:
         for tid in tids:
@@ -86,8 +86,8 @@ def computed(pid):
 
 
 def leaves(pid, seconds=120):
-    """When a process that computes now and then did so for the last time, and
-    when its memory was free again."""
+    """When a process that computes now and then did so for the last time, and when its
+    memory was free again."""
     was, last, end = None, time.monotonic(), time.monotonic() + seconds
     while time.monotonic() < end:
         now = computed(pid)
@@ -101,7 +101,7 @@ def leaves(pid, seconds=120):
 
 
 def ending(pid):
-    """The state of a process, None once its memory is gone, and its flags."""
+    """The state of a process, None once its memory is free; and its flags."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             fields = f.read().rpartition(")")[2].split()
@@ -111,7 +111,7 @@ def ending(pid):
 
 
 class Present:
-    """with: the owner of that seat types all the time."""
+    """with: the owner at that seat types all the time."""
 
     def __init__(self, seat):
         self.seat, self.over = seat, threading.Event()
@@ -131,7 +131,7 @@ class Present:
 
 
 def pid_of(b, job):
-    """Of rank 0, and its host."""
+    """The pid of rank 0, and its host."""
     for j in b.ask("ps", str(job.number)):
         for r in j["ranks"]:
             if r["pid"]:

@@ -58,7 +58,7 @@ static void send_all(const struct sockaddr_in *to, bool tls, char *block)
 	_exit(0);
 }
 
-/* MB/s of one run. */
+/* The MB/s of one run. */
 static double run(bool tls, char *block)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET,

@@ -1,9 +1,10 @@
-# tools/check-arrows and tools/arrows-picture on a small tree: what goes along the
-# arrows passes, and each kind of what does not is refused by name.
+# tools/check-arrows and tools/arrows-picture on a small tree: includes and calls along the
+# arrows pass, and each kind of violation is refused by name.
 
 bats_require_minimum_version 1.5.0
 
-# A tree of three rooms, low <- high and side: every tool finds it by where it stands itself.
+# A tree of three rooms, low <- high and side. Every tool finds the tree by the place of the
+# tool itself.
 setup() {
 	tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree"/{tools,src/{low,high/part,side},doc/design}
@@ -28,7 +29,7 @@ setup() {
 	build
 }
 
-# Compile all, and write down how, as meson does.
+# Compile all files, and write down the commands as meson does.
 build() {
 	rm -rf build
 	mkdir build
@@ -64,7 +65,7 @@ refused() { # WORDS
 	sed -i '1i#include "side/side.h"' src/high/part/part.c
 	build
 	refused "src/high/part/part.c: high/part may not include side/side.h"
-	# A test of the room may use any part of it, and no other room.
+	# A test of the room may use any part of it, but no other room.
 	sed -i 1d src/high/part/part.c
 	printf '#include "high/part/part.h"\n#include "side/side.h"\n' >src/high/test_high.c
 	build
@@ -107,7 +108,7 @@ refused() { # WORDS
 	echo "gone: low" >>tools/arrows
 	refused "tools/arrows: src/gone is not there"
 	sed -i '$d' tools/arrows
-	# No arrow goes up: a line names those above it.
+	# No arrow goes up: each line names only rooms above it.
 	sed -i 's/^low:/low: side/' tools/arrows
 	run tools/check-arrows
 	[ "$status" = 1 ]

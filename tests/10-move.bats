@@ -28,7 +28,7 @@ teardown() {
 }
 
 start_victim() {
-	# a file of its own: the one before may not be quite dead
+	# a file of its own: the process before may still be ending
 	beat=beat.$((nr_victims = ${nr_victims:-0} + 1))
 	setsid /usr/bin/python3 -S beat.py "$beat" </dev/null >/dev/null 2>&1 3>&- &
 	victim=$!
@@ -54,8 +54,8 @@ receive_with() { # [WRAPPER...] [-- OPTION...]
 	addr=$(sed -n 's/^listening //p' listen)
 }
 
-# One copy runs.  The time to wait for it, if there may be none, is told by another
-# that beats beside it: where the processor is scarce it is so for both.
+# Exactly one copy runs.  The time to wait for a beat, if there may be none, is told by
+# another process that beats beside it: where the processor is scarce, it is so for both.
 beats() { # [SPANS, of at least 0.2 s]
 	local n=$(($(wc -l <"$beat") + 2))
 	for _ in $(seq "${1:-500}"); do
@@ -65,7 +65,7 @@ beats() { # [SPANS, of at least 0.2 s]
 	return 1
 }
 
-# No number lost or written twice: one copy wrote them, in turn.
+# No number is lost or written twice: one copy at a time wrote them.
 in_sequence() {
 	awk '$1 != NR - 1 { print "line " NR " is " $1; exit 1 }' "$beat"
 }
@@ -99,7 +99,7 @@ in_sequence() {
 	diff <(echo "$before") <(grep -E 'SigIgn|SigCgt' "/proc/$(pgrep -P "$nest" -x python3)/status")
 }
 
-# ended_by FAULT [OPTION...]: what the source says that ends so
+# ended_by FAULT [OPTION...]: prints what the source says when it ends by that fault
 ended_by() {
 	start_victim
 	start_receiver
@@ -150,7 +150,8 @@ said() { # of a line of JSON: its outcome and error
 	grep -q PASS out
 }
 
-# What stint-move(1) says: with a network namespace of one's own, and not without.
+# As stint-move(1) says: this works with a network namespace of one's own, and not without
+# one.
 @test "a user without root moves a process in namespaces of their own" {
 	local as=() d
 	d=$(mktemp -d /var/tmp/stint-test.XXXXXX) # where that user may go
@@ -258,7 +259,7 @@ told() { # NUMBER of strangers
 	stranger ""
 	status=0
 	wait "$receiver" || status=$?
-	# from whom, and why not from that one
+	# the receiver says from whom, and why not from this source
 	[ "$status" = 1 ] && [ "$(wc -l <receive.err)" = 2 ]
 }
 
@@ -276,7 +277,7 @@ told() { # NUMBER of strangers
 	beats
 }
 
-# In the receiver's nest the lander has the number 2; here somebody else has it.
+# In the receiver's nest the landing process has pid 2; here pid 2 is another process.
 @test "a move puts nobody ahead but who takes part" {
 	cat >inside <<-'S'
 		sleep 1000 &
@@ -320,7 +321,7 @@ told() { # NUMBER of strangers
 
 @test "check finds what a thread that is not the leader does with its system calls" {
 	local dir=$BATS_TEST_TMPDIR program
-	# without the pipes of bats
+	# without descriptors of bats, which are pipes
 	CHECK_STOP=$dir/stop python3 -c 'import os, sys; os.closerange(3, 1024)
 os.execv(sys.argv[1], sys.argv[1:])' "$STINT_BUILD/tests/move/check-unsupported" \
 		dispatch thread </dev/null >"$dir/out" 2>&1 3>&- &
@@ -346,7 +347,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$STINT_BUILD/tests/move/check-unsupported"
 	in_sequence
 }
 
-# Whose program would it run as?
+# As which user would the program run?
 @test "without a key the receiver takes no process from another user of the host" {
 	[ "$(id -u)" = 0 ] || skip "takes root"
 	start_victim
@@ -359,7 +360,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$STINT_BUILD/tests/move/check-unsupported"
 	beats
 }
 
-# strike SIDE POINT: kill that side there, and see that one copy is left.
+# strike SIDE POINT: kill that side at that point, and check that one copy is left.
 strike() {
 	start_victim
 	local status=0 env=("STINT_FAULT=$2")
@@ -373,11 +374,11 @@ strike() {
 			--record record >out 2>&1 || true
 		wait "$receiver" || status=$?
 	fi
-	# it was struck, and not refused before
+	# the move was struck, not refused before that
 	[ "$status" = 137 ] || { cat out receive.err; return 1; }
 	nest=$(find_nests)
 	if ! beats 10; then
-		# only a decision that reached nobody leaves none running
+		# only a decision that reached nobody leaves both copies standing still
 		if [ -e record ]; then
 			"$stint" move release "$nest"
 		else

@@ -1,5 +1,5 @@
-# The programs that check themselves through moves are checked first: each
-# passes where nobody moves it, and each notices when its state is spoilt.
+# The programs that check themselves while they are moved are tested first: each passes if
+# nobody moves it, and each notices when its state is spoilt.
 
 load build
 

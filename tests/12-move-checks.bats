@@ -1,6 +1,6 @@
-# Programs that check themselves are moved while they run, each there and back,
-# between two network namespaces; things that cannot be moved are refused and
-# left alone.  tools/soak does the same for longer.
+# Programs that check themselves are moved while they run, each there and back, between two
+# network namespaces; programs that cannot be moved are refused and left alone.  tools/soak
+# does the same for longer.
 
 bats_require_minimum_version 1.5.0
 load build
@@ -11,7 +11,7 @@ setup() {
 	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
 }
 
-# Three at a time; all is told before the test fails, first what failed.
+# Three at a time; all output is shown before the test fails, that of failures first.
 drive_all() { # MOVES, PROGRAM[, TAB, WORDS OF THE REFUSAL] a line
 	local line words n=0 moves=$1
 	shift
@@ -44,7 +44,7 @@ drive_one() {
 	drive_all 2 "$move_programs"
 }
 
-# Nobody reaches the freeze: drive.py lets it fail there.
+# If the freeze is reached, the refusal came too late: drive.py makes the move fail there.
 @test "what cannot be moved is refused with the reason, and goes on unharmed" {
 	local list
 	list=$("$STINT_BUILD/tests/move/check-unsupported" --list)
@@ -78,11 +78,11 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 		"$STINT_BUILD/tests/move/check-queues"
 }
 
-# A signal for each of its threads, which sleep in as many kinds of calls.
+# Each of its threads gets a signal; they sleep in as many kinds of calls.
 @test "a signal that comes while nothing runs ends the calls that it would end" {
 	local program=$STINT_BUILD/tests/move/check-interrupts
 	timeout 300 "$drive" --moves 1 --interrupt 36-53 -- "$program" outside
-	# SIGSTOP and SIGCONT before them
+	# with SIGSTOP and SIGCONT before the signals
 	timeout 300 "$drive" --moves 1 --interrupt 19,18,36-53 -- "$program" outside
 	timeout 300 "$drive" --moves 1 --fail source-sent --interrupt 36-53 -- "$program" outside
 }
@@ -125,7 +125,8 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 	done
 }
 
-# The notes (20 and 21) name check-unkept beside each; whoever mends one sees it here.
+# The notes (20 and 21) name check-unkept at each item; whoever makes a move keep one of
+# them sees it here.
 @test "what no call can set is not kept, and all of that is listed" {
 	local program=$STINT_BUILD/tests/move/check-unkept
 	timeout 300 "$drive" --moves 1 -- "$program" moved

@@ -1,5 +1,5 @@
-# Ranks of a job are moved by `stint migrate` while SQLite is in a bulk insert in
-# each of them, in a folder that all hosts see.  Nobody else gets in.
+# Ranks of a job are moved by `stint migrate` while each of them is in the middle of a bulk
+# insert with SQLite, in a folder that all hosts see.  No other process gets the lock.
 
 bats_require_minimum_version 1.5.0
 load jobs

@@ -1,5 +1,5 @@
-# Exclusive locks by fcntl(F_SETLK) go along: SQLite in the middle of one long
-# transaction, in a folder that both hosts see.  Nobody gets in between.
+# Exclusive locks by fcntl(F_SETLK) move with the process: SQLite in the middle of one long
+# transaction, in a folder that both hosts see.  No other process gets the lock in between.
 
 bats_require_minimum_version 1.5.0
 load build
@@ -12,7 +12,7 @@ setup() {
 
 teardown() {
 	local n
-	# the engine first: who is traced by a stopped one cannot be waited for
+	# end the engine first: a process that a stopped engine traces cannot be waited for
 	for n in ${contender:-} ${engine:-} ${victim:-} ${receiver:-}; do
 		kill -9 "$n" && wait "$n"
 	done 2>/dev/null || true
@@ -61,7 +61,7 @@ is_stopped() { # PID
 	grep -q '^State:.T' "/proc/$1/status"
 }
 
-# $victim is moved by $engine to $receiver, who strike as these say.
+# $engine moves $victim to $receiver; these options say where the two engines are struck.
 begin_move() { # FAULT OF THE SOURCE, FAULT OF THE DESTINATION
 	cd "$BATS_TEST_TMPDIR" || return
 	rm -f bulk.db* locked stop out listen moved
@@ -136,7 +136,7 @@ turns="first-shared first-gone rest-shared rest-gone"
 	passes_here
 }
 
-# Whoever has that byte and waits for the rest, which the process has: a deadlock.
+# A reader that has that byte waits for the rest, which the process has: a deadlock.
 waits_between() {
 	begin_move source-locks-first-gone:stop ""
 	eventually is_stopped "$engine"
@@ -146,7 +146,7 @@ waits_between() {
 	has_no_lock "$victim"
 }
 
-# For a fifth of a second, in which it would have ended.
+# For a fifth of a second, in which the process would have ended if it ran.
 does_not_run() {
 	local n
 	for n in 1 2 3 4 5 6 7 8 9 10; do
@@ -203,7 +203,7 @@ does_not_run() {
 	done
 }
 
-# 200 are moved by tests/12.
+# tests/12 moves a process with 200 locks.
 @test "more locks than can be handed over are known before the process stands still" {
 	timeout 300 "$dir/drive.py" --moves 1 --check --refuse 'more than 200' -- \
 		"$STINT_BUILD/tests/move/check-handed" 201

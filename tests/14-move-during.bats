@@ -7,7 +7,7 @@ load build
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit
-	# counts in a file; does what it is told by USR1, undoes it by USR2
+	# counts in a file; does its deed on USR1, and undoes it on USR2
 	cat >during.py <<-'S'
 		import os, signal, sys, time
 		os.closerange(3, 1024)
@@ -68,8 +68,8 @@ receive() { # [WRAPPER...]
 	addr=$(sed -n 's/^listening //p' listen)
 }
 
-# Start it, and have it do its deed after the first round; then the move goes
-# on to its end, which is left in $status and err.
+# Start it, and have it do its deed after the first round; then the move goes on to its end.
+# Leaves its exit status in $status, its errors in err.
 move_during() {
 	setsid /usr/bin/python3 -S during.py "$1" beat </dev/null >/dev/null 2>&1 3>&- &
 	victim=$!
@@ -91,7 +91,7 @@ move_during() {
 	go_on
 }
 
-# It stops again after each round.
+# The engine stops again after each round.
 go_on() {
 	while kill -CONT "$engine" && ! ended "$engine"; do
 		sleep 0.02
@@ -137,7 +137,7 @@ begin_one() { # reaped OR not
 	victim=$(<pid)
 }
 
-# Between two looks; gone from /proc, or not reaped yet.
+# The process ends between two looks: gone from /proc, or not reaped yet.
 @test "a process that ends while it is checked has exited, in check and move" {
 	local how verb
 	for how in reaped not; do
@@ -185,8 +185,8 @@ begin_one() { # reaped OR not
 	beats
 }
 
-# It opens a file that is not there, after the last look before the freeze: that is
-# undone, and the process frozen again when the file is closed.
+# The process opens a file that is missing at the destination, after the last look before
+# the freeze: the freeze is undone, and made again when the file is closed.
 @test "a file that is opened just before the freeze, and is not there, is asked for first" {
 	[ "$(id -u)" = 0 ] || skip "mounts, as root"
 	mkdir there
@@ -198,7 +198,8 @@ begin_one() { # reaped OR not
 	STINT_FAULT=source-round:stop "$stint" move "$victim" --to "$addr" \
 		>out 2>err </dev/null 3>&- &
 	engine=$!
-	# After a round in which it was open comes another; so it is open at the last.
+	# After a round in which the file was open there is another round; so it is open at
+	# the last one.
 	local sig=USR1
 	until grep -q "not yet" err; do
 		eventually at_rest
@@ -270,7 +271,7 @@ begin_one() { # reaped OR not
 		victim=$!
 		eventually test -s beat
 		receive "${few[@]}"
-		# it stands still for no moment: a freeze would fail otherwise
+		# the process is not stopped at all, as it would be if a freeze had failed
 		STINT_FAULT=source-frozen:error run timeout 300 "$stint" move "$victim" --to "$addr"
 		tail -n 1 <<<"$output"
 		[ "$status" = 1 ]
@@ -320,7 +321,7 @@ begin_one() { # reaped OR not
 		    i += 1
 		    time.sleep(0.01)
 	S
-	# They agree where nothing is lacking, and none of it is in the way.
+	# Both agree if nothing is missing at the destination, and nothing is in the way.
 	for what in transparent mark priority port connection; do
 		rm -f beat
 		setsid /usr/bin/python3 -S needs.py "$what" beat </dev/null >/dev/null 2>&1 3>&- &
@@ -350,7 +351,7 @@ at_rest() { # between two rounds, or at its end
 	state_is "$engine" T || ended "$engine"
 }
 
-# A compiler's output, say, that is renamed in the time that the question takes.
+# A compiler's output, for example, which is renamed while the question is under way.
 @test "a file that was open when the destination was asked, and has gone since, is no reason" {
 	[ "$(id -u)" = 0 ] || skip "mounts, as root"
 	mkdir there
@@ -384,7 +385,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 	[ -n "$(ss -Htn src "$addr" | awk '$2 > 0')" ]
 }
 
-# Where writes cannot be tracked, all of it is copied while it stands still.
+# Where writes cannot be tracked, all memory is copied while the process stands still.
 @test "stop-and-copy: programs pass through moves, announced as such" {
 	[ "$(id -u)" = 0 ] || skip "makes network namespaces, as root"
 	local drive=$BATS_TEST_DIRNAME/move/drive.py program
@@ -397,8 +398,8 @@ is_asked() { # what it was sent lies there, as it is stopped
 	done
 }
 
-# A page that a device fills slowly may be sent before its content comes, and does
-# not show as written afterwards.
+# A page that a device fills slowly may be sent before its content arrives, and is not
+# marked as written afterwards.
 @test "stop-and-copy: of a process that reads by direct I/O" {
 	local kind
 	head -c 65536 /dev/zero >data
@@ -425,7 +426,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 	done
 }
 
-# With the device's own speed it is never seen: a block comes faster than a round begins.
+# At the device's own speed this cannot be seen: a block arrives before a round begins.
 @test "nothing is lost of what a slow device reads into a process that moves" {
 	local group device=/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device
 	[ -w "$device" ] || skip "no controller of cgroup v1 that slows a device (blkio)"
@@ -455,7 +456,7 @@ is_asked() { # what it was sent lies there, as it is stopped
 	[ "$status" = 1 ]
 	[[ $output == *"stop-and-copy: STINT_TRACK=none"* ]]
 	[[ $output == *"without write tracking it would stand still for about"* ]]
-	# by soft-dirty bits or, where the kernel has none, said and not pretended
+	# by soft-dirty bits; a kernel without them says so
 	receive
 	STINT_TRACK=softdirty run timeout 300 "$stint" move "$victim" --to "$addr" --budget 0.1ms
 	echo "$output"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A capsule's address: silent when cut, reachable wherever it is plugged, by routes
-# and by bridges.
+# A capsule's address: silent when unplugged, and reachable wherever it is plugged in, by
+# routes and by bridges.
 
 bats_require_minimum_version 1.5.0
 load capsule
@@ -8,7 +8,7 @@ load capsule
 setup_file() {
 	dir=$(mktemp -d /var/tmp/stint-test.XXXXXX)
 	export dir
-	# Answers datagrams with its name.
+	# Answers each datagram with its name.
 	cat >"$dir/name.py" <<-'E'
 	import socket, sys
 	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -17,7 +17,7 @@ setup_file() {
 	while True:
 	    s.sendto(sys.argv[2].encode(), s.recvfrom(100)[1])
 	E
-	# Asks for the name, for at most a minute; prints what it got.
+	# Asks for the name, for a minute at most, and prints what it got.
 	cat >"$dir/ask.py" <<-'E'
 	import socket, sys
 	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -42,7 +42,8 @@ setup_file() {
 	while b := c.recv(65536):
 	    c.sendall(b)
 	E
-	# Counts over TCP until the file "stop" is there; then all must be back.
+	# Counts over TCP until the file "stop" is there; all numbers must have come back
+	# then.
 	cat >"$dir/count.py" <<-'E'
 	import os, select, socket, sys, time
 	s = socket.create_connection((sys.argv[1], 4001), 60)
@@ -77,7 +78,7 @@ capsule_up() { # SHELL HOST ADDRESS
 	ok "$1" create "cap$$$1" net=$mode uplink=$uplink addr="$3" $prefix
 }
 
-# A capsule with that address that answers with the shell's name.
+# Start a capsule with that address, which answers with the shell's name.
 named_up() { # SHELL HOST ADDRESS
 	rm -f "$dir/$1.ready"
 	capsule_up "$@"
@@ -105,7 +106,7 @@ counter() { # FILE SECTION FIELD: of /proc/net/snmp
 		$1 == s { print $n }' "$1"
 }
 
-# No ICMP errors, redirects or resets were made or heard by these hosts.
+# These hosts sent and received no ICMP errors, redirects or resets.
 silent() { # HOST...
 	local h
 	for h; do
@@ -143,7 +144,7 @@ address_moves() {
 		ok "a$i" plug
 		ok "a$((i - 1))" yield
 		all_see "a$i"
-		# Once with the old one still about, once without.
+		# Once with the old capsule still there, once without it.
 		[ $((i % 2)) = 0 ] || ok "a$((i - 1))" destroy
 		all_see "a$i"
 	done
@@ -167,7 +168,7 @@ stream_waits() {
 		eventually counted $peer 20
 		for i in 1 2; do
 			ok a unplug
-			# Cut, both ways, once what has arrived is taken.
+			# Both directions are cut, once packets that have arrived are taken.
 			eventually stands $peer
 			n=$(cat "$dir/$peer.back")
 			ok a plug
@@ -184,8 +185,8 @@ stream_waits() {
 	silent h1 h2
 }
 
-# It would count twenty times in half a second, or in the time that somebody else
-# takes for as many naps.
+# A running process would count twenty times in half a second, or in the time that twenty
+# sleeps take here.
 stands() {
 	local n
 	n=$(cat "$dir/$1.back")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Capsules: what is inside, how they stand still, and that nothing survives them.
+# Capsules: what is inside, how they are frozen, and that nothing survives them.
 
 bats_require_minimum_version 1.5.0
 load capsule
@@ -18,7 +18,7 @@ capsule_up() { # SHELL HOST ADDRESS [MORE...]
 	ok "$s" create "cap$$$s" net=routed uplink=eth0 "addr=$a" "$@"
 }
 
-# Scripts live where the capsule sees them too: its /tmp is its own.
+# Scripts must lie where the capsule sees them: it has a /tmp of its own.
 setup_file() {
 	script_dir=$(mktemp -d /var/tmp/stint-test.XXXXXX)
 	export script_dir
@@ -99,7 +99,7 @@ run_inside() { # SHELL SCRIPT
 	[[ $output == *"Permission denied"* ]]
 	[[ $output == *alive ]]
 	ok a init # it is still there
-	# The same for the submitter root, whose exec would regain all.
+	# The same for the submitter root, whose exec would regain all capabilities.
 	capsule_up b h1 10.77.128.2 uid=0
 	run_inside b 'grep -E "^Cap" /proc/self/status; echo x >/proc/sys/kernel/hostname; ip link set eth0 down'
 	[ "$(grep -c '^Cap.*:.0000000000000000$' <<<"$output")" = 5 ]
@@ -108,7 +108,7 @@ run_inside() { # SHELL SCRIPT
 
 @test "capsule: sockets of the host's sessions and of its agent are hidden" {
 	bed_up 1
-	# /run/user as with a session, for this test's host alone.
+	# A /run/user as with a session, for this test's host alone.
 	mkdir "$script_dir/user" "$script_dir/agent"
 	touch "$script_dir/user/bus" "$script_dir/agent/owner.sock"
 	[ -d /run/user ] || skip "no /run/user"
@@ -147,8 +147,8 @@ run_inside() { # SHELL SCRIPT
 	eventually wait_for a 137
 }
 
-# As by a file server that does not answer: whoever opens a file waits for the lease's
-# holder, or for /proc/sys/fs/lease-break-time.
+# As with a file server that does not answer: whoever opens the file waits for the holder of
+# the lease, or for /proc/sys/fs/lease-break-time.
 @test "capsule: a program whose file does not answer is waited for no longer than that" {
 	[ "$(cat /proc/sys/fs/lease-break-time)" -ge 30 ] || skip "leases are broken at once here"
 	bed_up 1
@@ -167,7 +167,7 @@ signal.pause()' "$script_dir/held" </dev/null 3>&- &
 	kill "$holder"
 }
 
-# Start a script in the capsule, its output to that file; its pid in $rank.
+# Start a script in the capsule, with its output in that file; its pid is left in $rank.
 start() { # SHELL FILE SCRIPT
 	echo "$3" >"$2.sh"
 	: >"$2"
@@ -195,7 +195,8 @@ wait_for() { # SHELL STATUS: until one ends with it
 
 grown() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 
-# It would grow thirty times meanwhile: it takes naps as we do, however long these are.
+# A running script would append thirty times meanwhile: it sleeps as often as we do, however
+# long a sleep takes here.
 stands() { # FILE SIZE
 	for _ in {1..30}; do sleep 0.01; done
 	[ "$(stat -c %s "$1")" = "$2" ]
@@ -257,8 +258,8 @@ stands() { # FILE SIZE
 		eventually ended "$init"
 		[ $how = running ] || [ "$(stat -c %s "$script_dir/$how")" = "$n" ]
 		[ -e "$(rundir h1)/capsules/cap$$$how/record" ]
-		# The next keeper of this run directory may sweep; creating does
-		# when the name is taken by a dead one.
+		# The next keeper of this run directory may remove what is left; creating a
+		# capsule does so if a dead one has its name.
 		shell again$how h1
 		ok again$how create "cap$$$how" net=routed uplink=eth0 addr=10.77.128.1
 		ok again$how plug
@@ -338,7 +339,7 @@ stands() { # FILE SIZE
 	stands "$script_dir/beats" "$n"
 	ok u thaw
 	eventually grown "$script_dir/beats" "$n"
-	# Most of the time this is in vfork(), and cannot stop before its child.
+	# Most of the time this rank is in vfork(), and cannot stop before its child does.
 	start u "$script_dir/vfork" "exec '$script_dir/brief' vfork"
 	eventually grown "$script_dir/vfork" 0
 	for _ in {1..5}; do
@@ -355,7 +356,7 @@ stands() { # FILE SIZE
 	mkdir -p "$run_dir" "$script_dir/v2"
 	mount -t cgroup2 none "$script_dir/v2" || skip "no cgroup v2 here"
 	v2=$script_dir/v2/cap$$v
-	# What it sees of /sys/fs/cgroup is the unified hierarchy and nothing else.
+	# It sees the unified hierarchy in /sys/fs/cgroup, and nothing else.
 	coproc unshare --mount --propagation private sh -c '
 		umount --recursive /sys/fs/cgroup
 		mount -t cgroup2 none /sys/fs/cgroup && exec "$0"' "$capsule_shell" 3>&-
@@ -375,7 +376,7 @@ stands() { # FILE SIZE
 	stands "$script_dir/beats" "$n"
 	ok v thaw
 	eventually grown "$script_dir/beats" "$n"
-	# A keeper that is killed takes a frozen copy along, which runs no more.
+	# A frozen copy dies with its keeper, without running again.
 	ok v freeze
 	rank=$(head -1 "$v2/run/cgroup.procs")
 	n=$(stat -c %s "$script_dir/beats")
@@ -385,7 +386,7 @@ stands() { # FILE SIZE
 	rmdir "$v2/run" "$v2/init" "$v2"
 }
 
-# As the scopes of a desktop are, where somebody types sudo.
+# The cgroup of a desktop session is like this, and somebody types sudo there.
 @test "capsule: root makes one in a group of cgroup v2 that is another user's" {
 	bed_up 1
 	run_dir=$script_dir/run

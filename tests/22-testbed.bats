@@ -18,7 +18,7 @@ teardown() { bed_teardown; }
 	try: s.connect(("h3", 9)); raise SystemExit("who is that?")
 	except ConnectionRefusedError: pass
 	E
-	# No way out, and no way in.
+	# No way out of the testbed's network, and no way in.
 	[ -z "$(on h1 ip route show default)" ]
 	run on h4 true
 	[ "$status" = 1 ]
@@ -124,7 +124,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	run -1 timeout 300 "$stint" testbed down
 	[ "${#lines[@]}" = 1 ]
 	[[ $(leftovers) == *"cgroups: "$'\n'* ]]
-	# of h1 what it knows of its capsules, which may be a mount
+	# what may be left is h1's run directory, which may be a mount
 	[[ $(leftovers) == *"mounts: "[01] ]] && ! mountpoint -q "$(rundir h2)"
 	rm "$(rundir h1)/capsules"
 	timeout 300 "$stint" testbed down
@@ -147,7 +147,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	[[ $output == *"/stint-testbed.t$$ is there"*"rmdir"* ]]
 	on h1 true
 	timeout 300 "$stint" testbed down
-	# as the line says
+	# as the message says
 	own=$(awk -F: '$2 == "cpu" || $2 ~ /^cpu,|,cpu/ {print $3}' /proc/self/cgroup)
 	[ -d "/sys/fs/cgroup/cpu${own%/}" ] || skip "no cgroup v1 cpu controller"
 	mkdir -p "/sys/fs/cgroup/cpu${own%/}/stint-testbed.t$$/h1"
@@ -166,7 +166,7 @@ assert [(x["hosts"], x["state"]) for x in l] == [(2, "up")] * 2, l'
 	E
 	timeout 300 "$stint" run -n 3 hostname | sort >"$BATS_TEST_TMPDIR/names"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" = 3 ]
-	# Another one at the same time, with the same addresses.
+	# Another testbed at the same time, with the same addresses.
 	timeout 300 "$stint" testbed up 2 --name "t$$b"
 	STINT_TESTBED=t$$b timeout 300 "$stint" run -n 1 true
 	timeout 300 "$stint" testbed down --name "t$$b"

@@ -1,6 +1,6 @@
-# Capsules' TCP goes past the host's forwarding (doc/design/10): that it does,
-# that it moves, and that it does not where the host's owner wants to see it.
-# What is forwarded, the kernel counts: ForwDatagrams.
+# TCP of capsules goes past the host's forwarding (doc/design/10). Tested is that it does,
+# that this works after a move, and that it does not where the host's owner wants to see
+# packets. The kernel counts forwarded ones: ForwDatagrams.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -29,7 +29,7 @@ ends_right() {
 	grep -q PASS "$bed/out"
 }
 
-# The last that the host's log says of the fast path.
+# The last line about the fast path in the host's log has these words.
 says() { # HOST WORDS
 	grep 'fast-path=' "$bed/$1/agent.log" | tail -n1 | grep -qF "$2"
 }
@@ -38,7 +38,7 @@ has_received() { # HOST PACKETS
 	[ "$(on "$1" cat /sys/class/net/eth0/statistics/rx_packets)" -ge "$2" ]
 }
 
-# What the host has forwarded while it received 50 packets or more.
+# How many packets the host has forwarded while it received 50 or more.
 forwarded() { # HOST
 	local was now at
 	was=$(on "$1" awk '/^Ip: [0-9]/ { print $7 }' /proc/net/snmp)
@@ -135,7 +135,7 @@ no_programs() { # HOST
 	ends_right
 }
 
-# Says it as the agent does, which is stopped, so that nothing else is heard.
+# Write that word as the agent does, which is stopped, so that nobody else writes it.
 say_hooks() { # HOST FOUND TEXT
 	python3 - "$bed/$1/run/hooks" "$2" "$3" <<-'E'
 		import sys, time
@@ -152,7 +152,7 @@ inotify_instances() { # PID
 	find "/proc/$1/fd" -lname anon_inode:inotify | wc -l
 }
 
-# As long as it takes the keeper to hear it, which no other way tells of.
+# Write the word again until the keeper has read it, as nothing else tells when it does.
 hears() { # HOST FOUND TEXT
 	say_hooks "$@"
 	says "$1" "fast-path=off why=\"$3\""
@@ -165,7 +165,7 @@ hears() { # HOST FOUND TEXT
 	kill -STOP "$(service_pid h1)"
 	eventually hears h1 1 "the agent says so"
 	eventually says h1 fast-path=on # its word is old, and nothing is there
-	# A user has 128 inotify instances, which the owner's signs need.
+	# A user has 128 inotify instances, which the watching for owners needs.
 	[ "$(inotify_instances "$(pgrep -of "keeper [^ ]* --run-dir=$bed/h1/run ")")" = 0 ]
 	on h1 nft add table inet guard
 	slow h1 "nftables has the table guard"

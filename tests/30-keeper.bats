@@ -1,5 +1,5 @@
-# Keepers without an agent (keeper.bash): how a rank starts, what it says and hears, and
-# how it ends.
+# Keepers without an agent (keeper.bash): how a rank starts, what passes between it and the
+# outside, and how it ends.
 
 bats_require_minimum_version 1.5.0
 load keeper

@@ -1,11 +1,12 @@
-# Keepers without an agent (keeper.bash): ranks move between them, whoever is killed.
+# Keepers without an agent (keeper.bash): ranks move between them, while any of the parties
+# is killed.
 
 bats_require_minimum_version 1.5.0
 load keeper
 
 count=$BATS_TEST_DIRNAME/counter.py
 
-# All that it counted came, once and in order, and then all that is in $1.
+# All numbers that it counted came, once and in order; then its last line is $1.
 counted_whole() { # LINE...
 	local n
 	n=$(sed -n 's/^PASS //p' "$dir/out")
@@ -61,8 +62,8 @@ enough() { # RANK... are told by USR1
 	nothing_left
 }
 
-# What the new capsule shows of the host's /tmp is found there; what the rank made
-# in its own goes with it, even where the host has one of that name.
+# Files of the host's /tmp are found in what the new capsule shows of it. What the rank made
+# in its own /tmp moves with it, even where the host has a file of that name.
 @test "open files are those of the new capsule" {
 	cat >"$dir/hold.py" <<-'END'
 		import signal, sys
@@ -84,7 +85,8 @@ enough() { # RANK... are told by USR1
 	grep -q outcome=landed "$dir/err"
 	[ "$(cat "$dir/out")" = $'holds\nkept' ]
 
-	# Put together inside, or the capsule would show the host's.
+	# The path is put together inside the capsule, which else would show the host's
+	# folder.
 	local own
 	own=$(mktemp /tmp/sk-own.XXXXXX)
 	printf host >"$own"
@@ -106,13 +108,13 @@ enough() { # RANK... are told by USR1
 	cat "$dir/out" "$dir/err"
 	[ "$(grep -c outcome=landed "$dir/err")" = 3 ]
 	grep -qx PASS "$dir/out"
-	# Nothing of it was the host's.
+	# Nothing of it was on the host.
 	[ ! -e /tmp/scratch ]
 	nothing_left
 }
 
-# A link out of /tmp is the capsule's own and comes with it, beside what of the
-# host's is shown there.
+# A link out of /tmp belongs to the capsule and moves with it, beside what is shown of the
+# host's /tmp.
 @test "a rank that was started through a link below /tmp moves" {
 	mkdir "$dir/near" "$dir/far"
 	ln -s "$(readlink -f "$py")" "$dir/far/python"
@@ -154,8 +156,8 @@ enough() { # RANK... are told by USR1
 	nothing_left
 }
 
-# Puts 100 keys and asks for them, all answers together larger than a pipe or a
-# page, and reads no answer before it was moved; then asks on while it moves.
+# Puts 100 keys and asks for them; all answers together are larger than a pipe or a page. It
+# reads no answer before it has moved, and then goes on asking while it moves.
 @test "answers of PMI that a rank has not read yet move with it" {
 	cat >"$dir/pmi.py" <<-'END'
 		import os, signal, socket, sys, time
@@ -278,8 +280,8 @@ enough() { # RANK... are told by USR1
 	nothing_left
 }
 
-# An engine is killed at each named point: the rank runs on, here or there,
-# and nothing of its output is lost or doubled.
+# An engine is killed at each named point: the rank runs on, here or there, and no byte of
+# its output is lost or doubled.
 @test "engines killed anywhere leave exactly one copy" {
 	{ moves 0; echo settle; enough 0; } >"$dir/script"
 	for point in source-hello dest-spawned source-round source-frozen \
@@ -297,8 +299,8 @@ enough() { # RANK... are told by USR1
 	done
 }
 
-# murdered POINT old|new: the exit status of a job whose engine stops at POINT
-# and whose keeper is killed then.
+# murdered POINT old|new: prints the exit status of a job whose engine stops at POINT, and
+# whose keeper is killed then.
 murdered() {
 	{
 		printf 'await 1\nbegin 0\nstopped\nmurder 0 %s\nsettle\n' "$2"
@@ -312,31 +314,31 @@ murdered() {
 }
 
 @test "keepers killed in a move leave at most one copy" {
-	# The new one, before the commit: the rank stays.
+	# The new keeper, before the commit: the rank stays.
 	murdered dest-state new
 	[ "$status" = 0 ]
 	[[ "$output" == *outcome=stayed* ]]
-	# The old one: its rank ends with it, and nothing lands.
+	# The old keeper before the commit: its rank ends with it, and nothing lands.
 	murdered source-sent old
 	[ "$status" = 137 ]
 	[[ "$output" != *outcome=landed* ]]
-	# The old one after the commit: the record says where the rank is.
+	# The old keeper after the commit: the record says where the rank is.
 	murdered source-recorded old
 	[ "$status" = 0 ]
 	[[ "$output" == *outcome=landed* ]]
-	# The new one after the commit: the rank is lost, and the job told so.
+	# The new keeper after the commit: the rank is lost, and the job is told so.
 	murdered dest-commit new
 	[ "$status" = 137 ]
 	[[ "$output" == *outcome=lost* ]]
-	# What they left on their hosts the next agents there take away.
+	# What keepers left on their hosts is removed by the next agents there.
 	for host in a b; do
 		"$STINT_BUILD/tests/keeper/keeper-job" -r "$dir/$host" true
 		[ -z "$(ls "$dir/$host/capsules")" ]
 	done
 }
 
-# Where the link is lost after READY the copy's connections come alive only
-# with the verdict; its peers must not notice.
+# If the link is lost after READY, the copy's connections come alive only once the outcome
+# is known; its peers must not notice that.
 @test "an MPICH rank in doubt runs on with its connections" {
 	{ moves 1; echo settle; enough 0 1 2; } >"$dir/script"
 	for point in source-captured dest-ready source-recorded dest-commit; do

@@ -22,7 +22,7 @@ teardown() { jobs_teardown; }
 	run -127 st run /nonexistent/program
 	[ "$status" = 127 ]
 	[[ "$output" == *"/nonexistent/program"* ]]
-	# More than 128 by itself is no signal.
+	# A code above 128 alone is not a signal.
 	run st run sh -c 'exit 255'
 	[ "$status" = 255 ]
 	[[ "$output" == *"exited with code 255"* ]]
@@ -45,11 +45,11 @@ teardown() { jobs_teardown; }
 	[[ "$output" == *"$bed/bin/plain: it is not executable (chmod +x"* ]]
 	run -126 st run "$bed/bin"
 	[[ "$output" == *"$bed/bin: it is a directory"* ]]
-	# A host that does not exist is told, also where no rank would go there.
+	# A host that does not exist is reported, even if no rank would go there.
 	run -1 st run --hosts h1,nosuch true
 	[[ "$output" == *"no host nosuch; "* ]]
-	# A directory that it may not look into holds nothing, as far as PATH goes; a
-	# rank has no capabilities, even of root.
+	# In a directory that the rank may not read, PATH finds nothing; a rank has no
+	# capabilities, even as root.
 	mkdir "$bed/bin/true"
 	install -d -o 1 -m 700 "$bed/locked"
 	cp /bin/true "$bed/locked/hidden"
@@ -76,8 +76,8 @@ teardown() { jobs_teardown; }
 	[[ "$output" == *"rank 1 exited with code 3"* ]]
 }
 
-# Whose peer has gone hears it at once, and its MPI library aborts; who went first is
-# told nevertheless.
+# Rank 1's peer has gone, which it hears at once, so its MPI library aborts; the first rank
+# is named nevertheless.
 @test "a rank that goes is the cause, not the aborts of others that follow" {
 	cat >"$bed/go.c" <<-'END'
 		#include <mpi.h>
@@ -100,7 +100,8 @@ teardown() { jobs_teardown; }
 		}
 	END
 	mpicc.mpich -o "$bed/go" "$bed/go.c"
-	# By no SIGABRT: the others may end by one, too, and their init may see it first.
+	# Not by SIGABRT: the others may end by that as well, and their init may notice it
+	# first.
 	for how in "exit 3 exited with code 3" "signal 139 was ended by signal 11" \
 		"abort 42 called MPI_Abort with code 42"; do
 		for _ in 1 2 3; do
@@ -122,7 +123,7 @@ first_of_two() { # JOB SIGNAL CODE WORDS
 	eventually all_running
 	rank=$(jobs "j[$1]['ranks'][0]['pid']")
 	keeper=$(pgrep -oxf -- "stint keeper $1[.]0 --run-dir=$bed/.*")
-	# Its capsule's init, which sees it end, is not stopped.
+	# The keeper is stopped, but not its capsule's init, which sees the rank end.
 	kill -STOP "$keeper"
 	kill -s "$2" "$rank"
 	eventually ended "$rank"
@@ -134,7 +135,7 @@ first_of_two() { # JOB SIGNAL CODE WORDS
 	grep -q "rank 0 $4" "$bed/out"
 }
 
-# Killed, it was not so by the controller, who asks for that later.
+# In the second case the test kills the rank; the controller asks for that only later.
 @test "of two ranks that die the first is the cause, though it is heard of last" {
 	first_of_two 1 USR1 3 "exited with code 3"
 	first_of_two 2 KILL 137 "was ended by signal 9"
@@ -162,13 +163,13 @@ first_of_two() { # JOB SIGNAL CODE WORDS
 	[ -z "$output" ]
 }
 
-# An end of stdin that is told again and again once took a fifth of a core.
+# An end of stdin that was reported again and again once took a fifth of a core.
 @test "nothing goes to and fro once stdin has ended" {
 	local c before
 	c=$(service_pid controller)
 	begin run sleep 1000 </dev/null
 	eventually all_running
-	# As many as 200 a second, of those that have really passed.
+	# At most 200 a second, by the time that has really passed.
 	before=$(switches "$c") from=${EPOCHREALTIME/[.,]/}
 	sleep 1
 	n=$(($(switches "$c") - before)) to=${EPOCHREALTIME/[.,]/}
@@ -227,7 +228,7 @@ switches() { # PID
 	sleeper
 	sleeper -n 2
 	sleeper
-	# Who is who, for whoever looks at a host's processes.
+	# Find a process of that job, as one sees it on a host.
 	[ "$(cat "/proc/$(service_pid h1)/comm")" = stint-agent ]
 	[ "$(tr '\0' ' ' <"/proc/$(service_pid h1)/cmdline" | cut -d' ' -f1-3)" = "stint agent h1" ]
 	[ "$(pgrep -xf -- "stint keeper 2[.][01] --run-dir=$bed/.*" | xargs -I% cat /proc/%/comm | grep -cx stint-keeper)" = 2 ]
@@ -272,7 +273,8 @@ switches() { # PID
 	background=$!
 	exec 4<"$bed/pager"
 	eventually all_running
-	# It reads nothing any more.  Two Ctrl-C, as ever, and who cares for the rest.
+	# The pager reads nothing any more.  Two Ctrl-C are sent as ever, and then the rest
+	# of the output comes.
 	kill -INT "$background"
 	eventually grep -q "^ShdPnd:	0*$" "/proc/$background/status"
 	kill -INT "$background"

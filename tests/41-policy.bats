@@ -30,18 +30,18 @@ teardown() { jobs_teardown; }
 	is 'len(set(hosts(1)))' 2
 	is 'j[2]["state"], j[3]["state"]' 'waiting waiting'
 	[[ "$(jobs 'j[2]["why"]')" == *"first in the queue, and needs 2 processors of which 1 is free"* ]]
-	# The same words, and later what came of them.
+	# `stint why` has the same words, and history has them later.
 	[[ "$(st why 2)" == "job 2 is waiting: it is first in the queue, and needs 2 processors of which 1 is free" ]]
 	[[ "$(st why 2 --json)" == *'"now_numbers":{"size":2,"free":1}'* ]]
 	[[ "$(st why 1)" == "job 1 is running"*$'\n'*" start job 1 with 2: it is first in the queue and needs 2 of 3 free processors" ]]
 	st kill 1
 	eventually is 'j[2]["state"], j[3]["state"]' 'running running'
 	[[ "$(st why 2 --json)" == *'start job 2 with 2: it is first in the queue'* ]]
-	# Reasons tell their numbers by name.
+	# Reasons have their numbers by name.
 	st why 3 --json | python3 -c 'import json, sys; w = json.load(sys.stdin)
 assert w["now_numbers"] == {}, w
 assert w["planned"][0]["numbers"] == {"size": 1, "free": 1}, w'
-	# One that could never start would block all others for ever.
+	# A job that could never start would block all others for ever.
 	run st run -n 4 true
 	[ "$status" = 1 ]
 	[ "${#lines[@]}" = 1 ]
@@ -65,7 +65,7 @@ assert w["planned"][0]["numbers"] == {"size": 1, "free": 1}, w'
 	eventually is 'j[4]["state"]' running
 	is 'j[2]["state"], j[3]["state"]' 'waiting waiting'
 	[[ "$(jobs 'j[3]["why"]')" == *"job 2, the first in the queue"* || "$(jobs 'j[3]["why"]')" == *"job 2 is first"* ]]
-	# Job 2 when job 1 ends, and job 3 after it, by what they said.
+	# Job 2 starts when job 1 ends, and job 3 after it, as estimated.
 	for i in 2 3; do
 		st why $i --json
 		st ps --json 1
@@ -95,7 +95,8 @@ for w, hours in (two, 1), (three, 2):
 	sleeper -n 2
 	eventually is 'j[1]["state"]' running
 	sleeper -n 2
-	# Its reservation runs out; then it is deferred, and back again.
+	# Its reservation runs out; then the job is deferred, and later is back in the
+	# queue.
 	eventually eval '[[ "$(jobs "j[2][\"why\"]")" == deferred* ]]'
 	st kill 1
 	eventually is 'j[2]["state"]' running

@@ -13,7 +13,7 @@ restart_controller() { # OPTIONS...
 	eventually st ps >/dev/null 2>&1
 }
 
-# Runs, waits, moves, a drain, a kill, a host that goes, a controller killed.
+# Jobs run, wait and move; a host is drained, one is killed, and the controller is killed.
 busy_day() {
 	sleeper -n 2 -t 1h
 	eventually is 'j[1]["state"]' running
@@ -50,7 +50,7 @@ print(next(h["host"] for h in map(json.loads, sys.stdin) if not h["ranks"]))')
 	for word in arrive start migrate end host 'plan start' 'plan migrate'; do
 		grep -q "^$word" "$BATS_TEST_TMPDIR/rec"
 	done
-	# What another policy would have done with the same jobs.
+	# What another policy would have done with these jobs.
 	st sim --replay "$BATS_TEST_TMPDIR/rec" --policy easy --json >"$BATS_TEST_TMPDIR/easy.json"
 	python3 - "$BATS_TEST_TMPDIR/easy.json" <<-'E'
 	import json, sys
@@ -63,7 +63,7 @@ print(next(h["host"] for h in map(json.loads, sys.stdin) if not h["ranks"]))')
 	serve 4 --policy easy
 	restart_controller --policy easy --record 400
 	busy_day --policy easy --record 400
-	# More than the record holds: its beginning goes.
+	# This is more than the record holds: its beginning is dropped.
 	for i in $(seq 8); do st drain --no-wait h1; st drain --undo h1; st run true; done
 	st record >"$BATS_TEST_TMPDIR/rec"
 	run st sim --replay "$BATS_TEST_TMPDIR/rec"
@@ -73,9 +73,9 @@ print(next(h["host"] for h in map(json.loads, sys.stdin) if not h["ranks"]))')
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/rec")" -le 650 ]
 }
 
-# More jobs wait than a segment has lines: its beginning alone must not fill it, or the
-# next begins at once, and the controller does nothing else.
-# While nothing happens the record grows by nothing.
+# More jobs wait than a segment has lines. The beginning of a segment alone must not fill
+# it, or the next one would begin at once, and the controller would do nothing else. While
+# nothing happens the record does not grow.
 unchanged() {
 	st record >"$BATS_TEST_TMPDIR/before"
 	for i in $(seq 5); do st ps >/dev/null; done
@@ -108,7 +108,7 @@ priority() { # JOB
 	sleeper -n 2
 	eventually is 'j[1]["state"]' running
 	sleeper -n 2
-	# Each pass makes it older.
+	# Each pass makes the jobs older.
 	for i in 1 2 3 4; do st drain --no-wait h1; st drain --undo h1; done
 	before=$(priority 2)
 	[ "$before" -gt 4 ]
@@ -134,29 +134,30 @@ priority() { # JOB
 	st run true
 	st record -o "$BATS_TEST_TMPDIR/rec"
 	st sim --replay "$BATS_TEST_TMPDIR/rec" --json | grep -q '"equal": *true'
-	# One of before reasons had their numbers by name, which worded some otherwise.
+	# A record from before reasons had their numbers by name, some of which are worded
+	# otherwise.
 	grep -qP '^plan start job 2 with 1: .*\t\{"size":1,"free":2\}$' "$BATS_TEST_TMPDIR/rec"
 	sed '1s/5$/1/; s/\t.*//; /^plan/s/ needs 1 / needs but 1 /' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old"
 	[ "$(head -1 "$BATS_TEST_TMPDIR/old")" = "stint-record 1" ]
 	run ! cmp -s "$BATS_TEST_TMPDIR/rec" "$BATS_TEST_TMPDIR/old"
 	st sim --replay "$BATS_TEST_TMPDIR/old" --json | grep -q '"equal": *true'
-	# One of before it was noted whose own hosts are.
+	# A record from before it was noted whose own hosts are.
 	sed '1s/5$/4/; s/ own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old4"
 	run ! grep -q own= "$BATS_TEST_TMPDIR/old4"
 	st sim --replay "$BATS_TEST_TMPDIR/old4" --json | grep -q '"equal": *true'
-	# One of before page faults were noted.
+	# A record from before page faults were noted.
 	sed '1s/5$/3/; s/ faults=[0-9.]* own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old3"
 	[ "$(head -1 "$BATS_TEST_TMPDIR/old3")" = "stint-record 3" ]
 	run ! grep -q faults= "$BATS_TEST_TMPDIR/old3"
 	st sim --replay "$BATS_TEST_TMPDIR/old3" --json | grep -q '"equal": *true'
-	# One of before hosts were closed by their owners' terms.
+	# A record from before owners' terms could close hosts.
 	sed '1s/5$/2/; s/ closed=[a-z]* .*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old2"
 	run ! grep -q closed= "$BATS_TEST_TMPDIR/old2"
 	st sim --replay "$BATS_TEST_TMPDIR/old2" --json | grep -q '"equal": *true'
 	sed -i '/^plan start job 2/s/with 1:/with 2:/' "$BATS_TEST_TMPDIR/old"
 	run st sim --replay "$BATS_TEST_TMPDIR/old"
 	[ "$status" = 1 ]
-	# Another reason, an event that is gone, another size, a start made up.
+	# Another reason, an event that is missing, another size, an invented start.
 	line=$(grep -n '^plan start job 2' "$BATS_TEST_TMPDIR/rec" | cut -d: -f1)
 	sed "${line}s/free processors/freed processors/" "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/changed"
 	run st sim --replay "$BATS_TEST_TMPDIR/changed"
@@ -187,14 +188,15 @@ priority() { # JOB
 	[ "$status" = 2 ]
 }
 
-# Rows of a table of the state, as long as nobody has it open.
+# Count the rows of a table of the store, once nobody has it open.
 rows() { # WHAT
 	python3 -c "import sqlite3, sys
 print(sqlite3.connect(sys.argv[1]).execute('SELECT ' + sys.argv[2]).fetchone()[0])" \
 		"$bed/controller/state.db" "$1"
 }
 
-# What a job had is gone: only then is it over, and jobs may be so in another order.
+# Everything a job had has gone: only then is it over; so jobs may be over in another order
+# than they ran.
 no_keepers() { ! ls "$bed"/h*/run/keepers/*.sock >/dev/null 2>&1; }
 
 @test "of the jobs that are over the last are remembered, without their environment" {

@@ -1,5 +1,5 @@
-# Who a rank is comes from the user database of the controller's machine, never
-# from its client; who is not asked is not told what others run.
+# The identity of a rank comes from the user database of the controller's machine, never
+# from its client; and users are not told what others run.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -57,7 +57,7 @@ reach() { # the controller, for those who are not root
 	chmod 666 "$bed/controller.sock"
 }
 
-# As a user, with these of setpriv's options and environment.
+# Run it as a user, with these options of setpriv and this environment.
 as() { # USER SETPRIV... -- ARGUMENTS...
 	local user=$1 uid
 	uid=$(grep "^$1:" "$people/passwd" | cut -d: -f3)
@@ -210,7 +210,8 @@ liar() { # a library by whose word whoever runs has gid and groups $1
 	st kill 4
 }
 
-# Says what no other user is to read: an argument, a folder, a variable, an error.
+# A job with things that no other user may read: an argument, a folder, a variable, an
+# error.
 secret() { # CONTROLLER'S OPTIONS...
 	restart "$@"
 	enrol ann
@@ -223,7 +224,7 @@ secret() { # CONTROLLER'S OPTIONS...
 	eventually is 'sorted(i["state"] for i in j.values())' "['done', 'running']"
 }
 
-# What they read of these jobs.
+# What other users read of these jobs.
 tell() { # COMMAND...
 	local n
 	"$@" ps -a
@@ -306,7 +307,7 @@ keys() {
 	eventually is '[i["state"] for i in j.values()]' "['running', 'running']"
 	keys --revoke=user/ann
 	keys --revoke=host/h1
-	# Before they notice: a new key of that name is another one.
+	# Before the connections are ended: a new key with that name is another key.
 	with_people "$stint" controller --state-dir="$bed/controller" --enrol=user/ann >"$open/new.key"
 	eventually hosts_up 1
 	eventually grep -q "peer=user/ann key=revoked" "$bed/controller.log"
@@ -359,7 +360,7 @@ keys() {
 	as ann -- run -o /dev/null echo x
 }
 
-# Folders that are links half of the time, until it is killed.
+# Folders that are links half of the time, until this is killed.
 swapper() { # A B...
 	exec python3 -c 'import ctypes, os, sys
 swap = ctypes.CDLL(None, use_errno=True).renameat2
@@ -391,11 +392,11 @@ while True:
 	[ -z "$(ls "$open/roots")" ] # not ann's to write to
 	[ -z "$(ls "$open/else")" ]  # ann's, but a link leads there
 	[ -z "$(find "$open/hers" -type f ! -name '*.swapped' ! -user 4321)" ]
-	# A reason each, if not a file.
+	# Each file is made, or there is a reason why not.
 	[ $(($(find "$open/hers/to-roots" "$open/hers/a" -type f | wc -l) + $(grep -c "cannot" "$bed/out"))) -ge 12 ]
 }
 
-# Of several ranks the program is looked into before it is run, which takes more processor
+# With several ranks the program is examined before it is run, which takes more processor
 # time here than the limit leaves.
 @test "what a rank is before its program runs leaves no core file" {
 	[[ "$(cat /proc/sys/kernel/core_pattern)" != [/\|]* ]] || skip "core files go elsewhere here"

@@ -31,7 +31,7 @@ setup() {
 		}
 	E
 	cc -o "$BATS_TEST_TMPDIR/forks" "$BATS_TEST_TMPDIR/forks.c"
-	# Takes so many MiB when it is told to, byte by byte.
+	# Takes so many MiB when it is told to, one byte after the other.
 	cat >"$BATS_TEST_TMPDIR/eat.py" <<-'E'
 		import signal, sys, time
 		def eat(*_):
@@ -63,7 +63,7 @@ can_limit() {
 	done
 }
 
-# As a user whose own key it is: USER COMMAND...
+# As a user with a key of her own: USER COMMAND...
 as_user() {
 	limit=1000 st "$2" --controller "unix:$bed/controller.sock" --key "$bed/$1.key" "${@:3}"
 }
@@ -87,7 +87,7 @@ restart_agent() { # HOST OPTIONS...
 	run -7 st run "$BATS_TEST_TMPDIR/forks" 5000 7
 	[[ "$output" == *"2047: Resource temporarily unavailable"* ]]
 	[[ "$output" == *"rank 0 exited with code 7; it met its limit of 2048 processes and threads (what its host gives; --pids-limit asks for more), 1 time"* ]]
-	# Also if it takes no notice.
+	# The rank is told as well if it takes no notice of the failures.
 	run -0 st run -n 2 --pids-limit 20 "$BATS_TEST_TMPDIR/forks" 30 0
 	[[ "$output" == *"19: Resource temporarily unavailable"* ]]
 	[[ "$output" == *"ended well; it met its limit of 20 processes and threads (--pids-limit), 1 time"* ]]
@@ -105,7 +105,7 @@ restart_agent() { # HOST OPTIONS...
 	[ "$output" = "stint run: job 1: rank 1 used more than its 256 MiB of memory (--memory)" ]
 	[[ "$(st ps --all)" == *"(rank 1 used more than its 256 MiB of memory (--memory))"* ]]
 	[[ "$(st why 1)" == *"rank 1 used more than its 256 MiB of memory (--memory)"* ]]
-	# Not the rank itself, but a child of it.
+	# A child of the rank, not the rank itself.
 	run -3 st run --memory 64M sh -c 'python3 "$1" 0 128; exit 3' - "$BATS_TEST_TMPDIR/eat.py"
 	[[ "$output" == *"rank 0 exited with code 3; a process of it used more than its 64 MiB of memory (--memory)"* ]]
 	run -0 st run --memory 256M python3 "$BATS_TEST_TMPDIR/eat.py" 0 128
@@ -141,7 +141,7 @@ restart_agent() { # HOST OPTIONS...
 	[[ "$output" == *"memory-default is more than memory-max"* ]]
 }
 
-# Nobody else's word counts: this one speaks as agent and controller.
+# Only the owner's word counts: this test speaks as agent and controller.
 @test "a keeper refuses what is more than its host gives, and who comes with more" {
 	local d
 	can_limit
@@ -175,7 +175,8 @@ memory_limit() { # HOST: of the capsule there
 
 limit_is() { [ "$(memory_limit "$1")" = "$2" ]; }
 
-# Its page cache fills what its limit leaves; the move finds room, and takes none.
+# The rank's page cache fills what its limit leaves; the move has its room beside that, and
+# does not take it from the rank.
 @test "a rank with its memory full of files moves, and keeps its limit" {
 	can_limit
 	serve 2
@@ -218,7 +219,7 @@ user_keys() {
 	done
 }
 
-# Who a job is for must be who asks, and be able to reach the controller.
+# The job's user must be the one who asks, and be able to reach the controller.
 as_daemon() {
 	local d=$bed
 	until [ "$d" = /tmp ] || [ "$d" = / ]; do
@@ -246,11 +247,11 @@ as_daemon() {
 	[[ "$output" == *"root has 3 jobs that are not over, as many as one user may have (user-jobs of the controller): wait for some, or ask its administrator for more"* ]]
 	as_user root ps
 	st run true # an administrator
-	# Each job of an array counts, and there are all of it or none.
+	# Each job of an array counts, and an array is accepted as a whole or not at all.
 	run -1 as_daemon submit --wdir / --array 1-4 true
 	[[ "$output" == *"with these 4 daemon would have 4 jobs that are not over, more than the 3 that one user may have"* ]]
 	is 'max(j)' 4
-	# Of others neither; and jobs that are over do not count.
+	# Not those of other users either; and jobs that are over do not count.
 	for _ in 1 2 3 4; do
 		as_daemon run --wdir / true
 	done
@@ -270,8 +271,8 @@ as_daemon() {
 	eventually back
 }
 
-# Small ones and then a large one were once a packet that a keeper dropped: the
-# job never started.
+# Several small arguments and then a large one once became a packet that a keeper dropped,
+# so that the job never started.
 @test "a program gets as large arguments as it can have" {
 	serve 1
 	cat >"$BATS_TEST_TMPDIR/large.py" <<-'E'

@@ -1,5 +1,5 @@
-# Debian's Open MPI, unmodified: it finds its job by a PMIx server in each rank, and
-# its ranks move like MPICH's.  The programs are those of tests/mpi, built with it.
+# Debian's Open MPI, unmodified: it finds its job by a PMIx server in each rank, and its
+# ranks move like MPICH's.  The programs are those of tests/mpi, built with Open MPI.
 
 bats_require_minimum_version 1.5.0
 
@@ -48,7 +48,7 @@ prints() { # COUNT LINE
 	touch init finalize
 	run -0 st run sh -c "true; ls >/dev/null; $late init finalize"
 	[[ $output == *"in 0"*"sum 0"* ]]
-	# Left alone, it would begin a daemon of its own.
+	# If Open MPI were left alone, it would start a daemon of its own.
 	run -0 st run -n 2 sh -c "$late init finalize | cat; ps ax"
 	[[ $output == *"in 0"*"sum 1"* ]]
 	[[ $output != *orted* ]]
@@ -72,7 +72,7 @@ mpi.MPI_Finalize()'
 	[ "$(grep -c 'several refused' <<<"$output")" = 2 ]
 }
 
-# It said so to the root alone, for which the others waited.
+# Only the root was told, for which the others waited.
 @test "what cannot be had is an error: joining other jobs" {
 	serve 2
 	run -0 timeout 120 "$stint" run -n 2 "$late" join
@@ -123,7 +123,7 @@ mpi.MPI_Finalize()'
 	[[ $output == *"rank 1 exited with code 3"* ]]
 }
 
-# The others waited for ever.
+# The others used to wait for ever.
 @test "a rank that ends well while others wait for it, or in their fence, ends the job" {
 	serve 3
 	touch init finalize
@@ -163,8 +163,9 @@ mpi.MPI_Finalize()'
 	[[ $output == *nonsense* ]]
 }
 
-# The two copies of libpmix have a C library each, and each its own memory: with one
-# heap for all threads, or another allocator, what one frees of the other is noticed.
+# The two copies of libpmix use two C libraries, each with its own memory. With a single
+# heap for all threads, or with another allocator, it is noticed if one of them frees what
+# the other has allocated.
 @test "what the server hands over goes back to the heap that it is of" {
 	serve 2
 	touch init finalize
@@ -186,8 +187,8 @@ mpi.MPI_Finalize()'
 	timeout 900 "$BATS_TEST_DIRNAME/mpi/hostile.py" 3>&-
 }
 
-# Debian has no static libmpi: the program has the marks of one, the function that
-# MPI_Init comes to or, stripped, what it says when it fails.
+# Debian has no static libmpi, so this program only has its marks: the function to which
+# MPI_Init leads or, when stripped, the text that it prints if it fails.
 linked() { # NAME [OPTION...]
 	local name=$1
 	shift

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# Arrays of jobs: many by one submit, looked at, waited for and ended together or one by one.
+# Arrays of jobs: many jobs by one submit; they are shown, waited for and ended together or
+# one by one.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -11,7 +12,7 @@ setup() {
 
 teardown() { jobs_teardown; }
 
-# The values of an expression over the listed jobs j, by their numbers.
+# Print the values of an expression over the listed jobs j, in the order of their numbers.
 tasks_are() { # JOB EXPRESSION VALUE
 	[ "$(st jobs --json "$1" | python3 -c '
 import json, sys

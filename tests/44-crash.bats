@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Jobs are submitted while controller and agents are killed: each that was
-# acknowledged ends once, and has run once.
+# Jobs are submitted while controller and agents are killed: each job that was acknowledged
+# has run once, and ends once.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -14,7 +14,7 @@ setup() {
 
 teardown() { jobs_teardown; }
 
-# Until it is told to end; the numbers it was told go to a file.
+# Submits until it is told to end; the numbers that it was told go to a file.
 submitter() { # NAME
 	while [ ! -e "$bed/enough" ]; do
 		st submit -o "$out/%j" sh -c 'echo ran' >>"$bed/taken.$1" 2>>"$bed/refused.$1" || true
@@ -52,7 +52,7 @@ submitter() { # NAME
 	while read -r job; do
 		[ "$(cat "$out/$job")" = ran ] || { echo "job $job:"; cat "$out/$job"; false; }
 	done <"$bed/taken"
-	# And none that nobody was told of.
+	# And there is no job whose number nobody was told.
 	st history --json | python3 -c 'import json, sys
 jobs = [json.loads(line) for line in sys.stdin]
 taken = sorted(int(line) for line in open(sys.argv[1]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What ranks print goes to files of their user: all of it, once, and nowhere else.
+# Output of ranks goes to files of their user: all of it, once, and nowhere else.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -74,11 +74,11 @@ while True: print("line", i); i += 1; time.sleep(0.002)')
 	refused "$out/nowhere/x" "No such file or directory"
 	[ "$(cat "$BATS_TEST_TMPDIR/precious")" = mine ]
 	[ -z "$(ls "$BATS_TEST_TMPDIR/other")" ]
-	# The folder itself may be reached through one.
+	# The folder itself may be reached through a link.
 	ln -s "$out/there" "$BATS_TEST_TMPDIR/here"
 	st run -o "$BATS_TEST_TMPDIR/here/x" echo x
 	[ "$(cat "$out/there/x")" = x ]
-	# A name is words, and no way to anywhere.
+	# A host's or rank's name in a pattern is a word, and leads nowhere else.
 	run -2 st run -J "../x" -o "$out/%x" true
 	cp /bin/echo "$out/there/"$'a\nb'
 	st run -o "$out/%x" "$out/there/"$'a\nb' x

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Jobs without a client: submitted, looked at, held, begun anew, whoever is killed.
+# Jobs without a client: submitted, shown, held, requeued, whichever daemon is killed.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -20,7 +20,7 @@ keeper_gone() { # JOB
 }
 
 @test "a job that is submitted needs nobody: its output, its end, its exit code" {
-	# The first that fails ends the others: neither does before both have printed.
+	# The first rank that fails ends the others: neither fails before both have printed.
 	job=$(st submit -n 2 -J two --wdir "$bed" sh -c 'echo out; echo err >&2; : >"printed.$PMI_RANK"
 		until [ -e printed.0 ] && [ -e printed.1 ]; do sleep 0.1; done; exit 3')
 	run -3 st wait "$job"
@@ -76,7 +76,8 @@ keeper_gone() { # JOB
 for i in range(600): print("line", i); time.sleep(0.01)')
 	begin output -f "$job" >"$bed/one"
 	begin attach "$job" >"$bed/two" 2>/dev/null
-	# Both have found the job: who asks for the first time does not wait for a controller.
+	# Both clients have found the job: one that asks for the first time does not wait
+	# for a controller.
 	eventually [ -s "$bed/one" ]
 	eventually [ -s "$bed/two" ]
 	for _ in 1 2 3; do
@@ -142,7 +143,7 @@ for i in range(600): print("line", i); time.sleep(0.01)')
 	eventually is "j[$job]['requeues'], j[$job]['state']" "1 running"
 	twice() { diff <(st output "$job") <(printf 'begun\nbegun\n'); }
 	eventually twice
-	# Its keeper dies: no host is lost, but the rank is.
+	# The rank's keeper dies: the host is not lost, but the rank is.
 	slay "$(pgrep -o -f "keeper ${job}[.]0 .*$bed/")"
 	eventually is "j[$job]['requeues'], j[$job]['state']" "2 running"
 	st cancel "$job"
@@ -161,7 +162,7 @@ nursery_of() { # HOST
 	st run --hosts h1 true
 	next=$(nursery_of h1)
 	[ "$next" != "$nursery" ]
-	# It ends with its agent.
+	# The nursery ends with its agent.
 	slay "$(service_pid h1)"
 	eventually ended "$next"
 	start_agent h1
@@ -201,7 +202,7 @@ nursery_of() { # HOST
 	grep -qx two "$bed/again"
 }
 
-# What is printed on and on meets a reader that went after one line.
+# Output that never ends meets a reader that stopped after one line.
 @test "a reader that has read enough ends attach, output and run --stay, not the job" {
 	prints='while :; do echo line; sleep 0.05; done'
 	job=$(st submit sh -c "$prints")
@@ -260,7 +261,8 @@ nursery_of() { # HOST
 }
 
 @test "a time limit warns, ends, and counts on over a new controller; why a job ended is kept" {
-	# A quarter of a minute after its start: by then it has begun.
+	# The warning comes a quarter of a minute after the start: by then the rank has
+	# begun.
 	job=$(st submit --limit 1h --warn USR1@3585s python3 -u -c 'import signal, time
 signal.signal(signal.SIGUSR1, lambda *_: print("warned"))
 signal.signal(signal.SIGTERM, lambda *_: (print("told"), exit(9)))
@@ -326,7 +328,8 @@ while True: time.sleep(1000)')
 		assert len(all) == max(all), "one for each"
 	END
 	[ "$(st history --csv | sed -n '1s/,.*//p; 2s/,.*//p' | xargs)" = "job $job" ]
-	# What never began has no times; what a table would take for a formula is text.
+	# A job that never began has no times; a text that a spreadsheet would take for a
+	# formula stays text.
 	never=$(st submit --hold --name='=1+1' -n 3 true)
 	st cancel "$never"
 	st history --csv --from "$never" | grep -qF "\"'=1+1\""

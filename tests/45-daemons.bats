@@ -1,4 +1,4 @@
-# Agents, controllers and clients come and go, are killed or are strangers: what becomes of
+# Agents, controllers and clients come and go, are killed or are strangers: what happens to
 # jobs and hosts.
 
 bats_require_minimum_version 1.5.0
@@ -24,7 +24,7 @@ host_count_is() { # N
 	start_controller
 	eventually all_running || { st ps; cat "$bed"/*.log "$bed"/*/*.log; false; }
 	eventually all_running
-	# An orderly stop, as for an update, is no end of anything either.
+	# An orderly stop, as for an update, ends no job either.
 	kill "$controller"
 	wait "$controller" || true
 	start_controller
@@ -37,7 +37,8 @@ host_count_is() { # N
 		counted_whole "$bed/out.$r"
 	done
 	kill "$controller"
-	# The agent started here is in the testbed, which ends what is in it.
+	# The agent that is started here belongs to the testbed, which ends all that is in
+	# it.
 }
 
 @test "a controller without hosts serves, and takes the first ones as they come" {
@@ -67,8 +68,8 @@ host_count_is() { # N
 	st sim --replay "$bed/record"
 }
 
-# Over a network it is TLS, for which clients load a library of their own; on one
-# machine they need not.
+# Over a network TLS is used, for which clients load a library; on one machine they need
+# not.
 @test "a controller elsewhere is reached by TLS, one here without" {
 	local enrol=("$stint" controller --state-dir="$bed/s3") far=10.77.0.1:7077
 	[ -e "$STINT_BUILD/src/core/stint-tls.so" ]
@@ -181,7 +182,7 @@ host_count_is() { # N
 	[ "$status" = 1 ]
 }
 
-# Nobody starts an agent again: what is there ends at a word.
+# Nobody starts an agent again: --clean-up alone ends what is there.
 @test "agent --clean-up: a host is left as if it had never been in a cluster" {
 	run -1 on h1 "$stint" agent --clean-up --run-dir="$bed/h1/run"
 	[[ $output == *"another agent works in"* ]]
@@ -191,12 +192,13 @@ host_count_is() { # N
 	eventually is 'j[1]["state"] + j[2]["state"]' runningrunning
 	[ "$(host_things)" != "$bare" ]
 	kill -9 "$(service_pid h1)"
-	# An orphan that is just being made, and a keeper that does not listen.
+	# A keeper without an agent that is just starting, and a keeper that does not
+	# listen.
 	on h1 sh -c '"$0" keeper 77.0 --run-dir="$1" >/dev/null 2>&1 &' "$stint" "$bed/h1/run" 3>&-
 	eventually test -S "$bed/h1/run/keepers/77.0.0.sock"
 	kill -STOP $(pgrep -f -- "keepe[r] 1.0 --run-dir=$bed/h1/run")
 	on h1 "$stint" agent --clean-up --run-dir="$bed/h1/run"
-	# A testbed's is a mount where its folder is on a disk; that is not the agent's.
+	# On a disk the folder of a testbed is a mount, which is not the agent's.
 	if mountpoint -q "$bed/h1/run"; then
 		[ -z "$(ls -A "$bed/h1/run")" ]
 		umount -l "$bed/h1/run"

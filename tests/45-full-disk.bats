@@ -1,4 +1,4 @@
-# The disk of the controller's state is full: nothing that anybody was told is lost.
+# The disk with the controller's state is full: nothing is lost that anybody was told.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -60,7 +60,8 @@ exits_0() { json 'sum(i["state"] == "done" and i["exit"] == 0 for i in j)' ps --
 		[ "$(exits_0)" = "$told" ]
 		run -1 st run -n 1 true
 		[[ "$output" == *"disk is full: jobs run on"* ]]
-		# Killed once more, with a move behind it that found no room.
+		# The controller is killed once more, when it has found no room for the row
+		# of a move.
 		migrate 1.0 "$(json '"h2" if j[0]["ranks"][0]["host"] == "h1" else "h1"' ps 1)" >/dev/null
 		slay "$controller"
 		controller_on_small_disk
@@ -88,7 +89,8 @@ while True: signal.pause()' >"$bed/told" 2>&1
 	[[ "$stderr" == *"nearly full"* ]]
 	st run -n 1 true
 	fill_disk
-	# Nobody could take what it holds: it still starts, moves and ends ranks.
+	# Nobody could take the room that the store holds: it still starts, moves and ends
+	# ranks.
 	run -1 st run -n 1 true
 	[[ "$output" == *"disk is full: jobs run on"* ]]
 	for i in 1 2 3 4 5 6; do
@@ -96,7 +98,7 @@ while True: signal.pause()' >"$bed/told" 2>&1
 	done
 	run --separate-stderr st hosts
 	[[ "$stderr" == *"disk is full"* ]]
-	# On the full disk it still knows all of that.
+	# With the disk still full, it knows all of that.
 	[ "$(jobs 'j[1]["state"]')" = running ]
 	st kill -s USR1 1
 	wait "$job" || [ $? = 5 ]

@@ -39,7 +39,7 @@ teardown() { jobs_teardown; }
 	grep -q "some of what rank 0 printed is lost" "$bed/err"
 }
 
-# It waits for somebody to read, and has written no more for a while.
+# The rank waits for its output to be read, and has written no more for a while.
 stuck() { # PID
 	local n
 	n=$(grep wchar "/proc/$1/io")
@@ -73,8 +73,8 @@ says() { # WORDS COMMAND...
 @test "an MPI program runs, and each rank is moved meanwhile" {
 	local heat=$STINT_BUILD/examples/heat job moves=0 n=500
 	[ -x "$heat" ] || skip "no MPICH here"
-	# More iterations, until there are enough for a move, however fast this
-	# machine makes them.
+	# Iterations are doubled until there are enough for a move, however fast this
+	# machine is.
 	while [ "$moves" -lt 1 ]; do
 		n=$((n * 4))
 		limit=600 begin run -n 3 "$heat" -n 64 -i $n >"$bed/out" 2>&1
@@ -186,7 +186,7 @@ while True:
 	more_rounds() { [ "$(grep -c round "$bed/out")" -gt "$rounds" ]; }
 	eventually more_rounds
 	echo -1 >"$group/memory.limit_in_bytes"
-	# Without CAP_SYS_RESOURCE the agent may have been killed in the helper's place.
+	# Without CAP_SYS_RESOURCE the agent might have been killed in place of the helper.
 	again() { hosts_up 3 || start_agent h2; st migrate 1.0 h2; }
 	eventually again
 	if sh -c 'echo -1 >/proc/self/oom_score_adj' 2>/dev/null; then

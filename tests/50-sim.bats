@@ -22,7 +22,7 @@ small() {
 		'3 20 -1 30 1 -1 -1 1 30 -1 1 8 1 -1 1 -1 -1 -1' >>"$dir/t.swf"
 }
 
-# golden POLICY TRACE REFERENCE: every start and end as computed by others.
+# golden POLICY TRACE REFERENCE: every start and end is as computed by other programs.
 golden() {
 	"$stint" sim -p "$1" --swf "$shared/traces/$2" -o "$dir/jobs.csv" --json >"$dir/s.json"
 	cut -d, -f2-5 "$dir/jobs.csv" >"$dir/ours"
@@ -30,7 +30,7 @@ golden() {
 	cmp "$dir/ours" "$dir/theirs"
 }
 
-# fails TEXT COMMAND...: exits nonzero with one line on stderr that has TEXT.
+# fails TEXT COMMAND...: the command exits nonzero, with one line on stderr that has TEXT.
 fails() {
 	local text=$1
 	shift
@@ -147,7 +147,7 @@ assert s["version"]'
 	"$stint" sim -p fcfs --swf "$dir/t.swf" -n 2 -o "$dir/2.csv" >/dev/null
 	cmp "$dir/1.csv" "$dir/2.csv"
 	fails "t.swf:5: field 4" "$stint" sim -p fcfs --swf "$dir/t.swf" -n 4 -o "$dir/2.csv"
-	# How large the machine is nobody says: all are read.
+	# The trace does not say how large the machine is: all jobs are read.
 	sed -i '/MaxProcs/d' "$dir/t.swf"
 	fails "t.swf:4: field 4" "$stint" sim -p fcfs --swf "$dir/t.swf" -n 2 -o "$dir/2.csv"
 }
@@ -198,7 +198,7 @@ assert s["version"]'
 		[ "$(cut -d, -f1,3,4,10 "$dir/j.csv" | tail -n +2 | tr '\n' ' ')" = "1,0,100,done 2,,,rejected 3,100,130,done " ]
 	done
 	"$stint" sim -p pvm --swf "$dir/t.swf" --hosts 3x1 --json | grep -q '"ended":3.*"rejected":0'
-	# Where that are all of them, nothing was simulated, and nothing is written.
+	# If all jobs are rejected nothing was simulated, and nothing is written.
 	rm "$dir/j.csv"
 	printf '; MaxProcs: 9\n1 0 -1 9 9 -1 -1 9 9 -1 1 -1 -1 -1 -1 -1 -1 -1\n' >"$dir/large.swf"
 	fails "none of the 1 jobs could ever start: job 1: 9 processors are asked for" "$stint" sim -p easy \
@@ -279,7 +279,7 @@ assert s["version"]'
 	echo before >"$dir/jobs.csv"
 	mkdir "$dir/ro" && chmod 555 "$dir/ro"
 	fails "cannot create" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/none/jobs.csv"
-	# A file size limit stands for the full disk: the old file stays.
+	# A limit of file sizes takes the place of the full disk: the old file stays.
 	run bash -c "ulimit -f 8; trap '' XFSZ; '$stint' sim -p fcfs -w poisson -n 20000 -o '$dir/jobs.csv'"
 	[ "$status" -ne 0 ]
 	[ "$(cat "$dir/jobs.csv")" = before ]
@@ -301,7 +301,7 @@ assert s["version"]'
 	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/jobs.csv" >/dev/null
 	grep -q '^id,submit' "$dir/jobs.csv"
 	run ! ls "$dir/jobs.csv.stint-new"
-	# A new file needs no second name.
+	# A new file is written without a second name.
 	echo mine >"$dir/new.csv.stint-new"
 	"$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/new.csv" >/dev/null
 	cmp "$dir/jobs.csv" "$dir/new.csv"
@@ -323,7 +323,7 @@ starts() {
 	[ "$(starts fcfs)" = "1,0,100,done 2,,50,cancelled 3,50,80,done " ]
 	printf '20 drain 3\n500 undrain 3\n' >"$dir/ev"
 	[ "$(starts fcfs)" = "1,0,100,done 2,500,550,done 3,550,580,done " ]
-	# Known from the start: job 2 would run into it.
+	# The reservation is known from the start, and job 2 would run into it.
 	echo '0 reserve 4 120 300' >"$dir/ev"
 	[ "$(starts conservative)" = "1,0,100,done 2,300,350,done 3,20,50,done " ]
 	[ "$(starts easy)" = "1,0,100,done 2,300,350,done 3,20,50,done " ]
@@ -367,7 +367,7 @@ assert all(x["source"] and x["details"] for x in p)'
 	fails "no policy 'nonesuch'" "$stint" policies nonesuch
 }
 
-# A record's hosts begin as the controller has them when it starts: all down.
+# In a record all hosts are down at first, as in a controller that has just started.
 @test "a machine that is down at first has its processors all the same" {
 	cat >"$dir/rec" <<-'END'
 		stint-record 2
@@ -392,7 +392,8 @@ assert all(x["source"] and x["details"] for x in p)'
 	run -0 "$stint" sim --replay "$dir/rec" --policy fcfs --json
 	python3 -c 'import json, sys; s = json.loads(sys.argv[1])
 assert s["processors"] == 4 and 0.7 < s["utilization"] < 1, s' "$output"
-	# ls reckons its highest priority from them: job 3, the largest, is before job 2.
+	# ls computes its highest priority from the processors: job 3, the largest, goes
+	# before job 2.
 	run -0 "$stint" sim --replay "$dir/rec" --policy ls -o "$dir/ls.csv"
 	python3 -c 'import csv, sys
 end = {r["id"]: float(r["start"]) for r in csv.DictReader(open(sys.argv[1]))}
@@ -427,7 +428,7 @@ assert not r["equal"] and "wake at \ufffd: why" in r["difference"], r' "$output"
 	[ "$(sed -n '$s/\t.*//p' "$dir/s.tsv")" = 149.5 ]
 	"$stint" sim -p fcfs --swf "$dir/t.swf" --window :1min --series "$dir/s.tsv" >/dev/null
 	[ "$(sed -n '$s/\t.*//p' "$dir/s.tsv")" = 59.5 ]
-	# More bars than a picture can show are shown piece by piece.
+	# If there are more bars than a picture can show, they are shown in pieces.
 	"$stint" sim -p fcfs -w poisson:max-size=1 -L 0.9 -P 4 -n 110000 --window 0:10000 --gantt "$dir/g.svg" >/dev/null
 	grep -c '<title>job' "$dir/g.svg"
 	fails "take less of the time" "$stint" sim -p fcfs -w poisson:max-size=1 -L 0.9 -P 4 -n 110000 --gantt "$dir/none.svg"
@@ -448,7 +449,7 @@ assert not r["equal"] and "wake at \ufffd: why" in r["difference"], r' "$output"
 	small
 	is 0 -p fcfs --swf "$dir/t.swf"
 	is 0 --list
-	# Before anything is read: what is to be read is not there.
+	# This is checked before anything is read: the input file does not exist.
 	no=(--swf "$dir/none.swf")
 	is 2 -p nope "${no[@]}"
 	is 2 -p fcfs:nope=1 "${no[@]}"
@@ -461,7 +462,8 @@ assert not r["equal"] and "wake at \ufffd: why" in r["difference"], r' "$output"
 	is 2 -p fcfs --nope "${no[@]}"
 	is 2 -p fcfs "${no[@]}" word
 	is 2 "${no[@]}"
-	# What is wrong or cannot be read or written, and what leaves no job.
+	# Input that is wrong or cannot be read, output that cannot be written, and input
+	# without jobs.
 	is 1 -p fcfs "${no[@]}"
 	is 1 -p fcfs --swf "$dir/t.swf" --events "$dir/none"
 	is 1 -p fcfs --swf /etc/passwd

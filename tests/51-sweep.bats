@@ -55,7 +55,7 @@ fails() {
 	done
 	"$stint" sweep "${some[@]}" -r "$dir/runs" --json -o "$dir/rest"
 	cmp "$dir/whole" "$dir/rest"
-	# All there: nothing is appended any more.
+	# All runs are there: nothing is appended any more.
 	cp "$dir/runs" "$dir/before"
 	"$stint" sweep "${some[@]}" -r "$dir/runs" --json -o "$dir/again"
 	cmp "$dir/before" "$dir/runs"
@@ -90,7 +90,7 @@ fails() {
 	"$stint" sweep "${some[@]}" --json -o "$dir/alone"
 	timeout 300 "$mpi" -n 3 "$stint" sweep "${some[@]}" -r "$dir/runs" --json >"$dir/together"
 	cmp "$dir/alone" "$dir/together"
-	# Rank 0 has all of it; nothing is left to do.
+	# Rank 0 has all results; nothing is left to compute.
 	cp "$dir/runs" "$dir/before"
 	"$stint" sweep "${some[@]}" -r "$dir/runs" -o "$dir/again" --json
 	cmp "$dir/before" "$dir/runs"

@@ -8,7 +8,7 @@ setup() {
 	dir=$BATS_TEST_TMPDIR
 }
 
-# Every id of a paper is there, and what has been met stays met.
+# Every id of a paper is there, and results that were met before are still met.
 @test "ismail: all ids, and those known to be met" {
 	"$stint" reproduce ismail --quick --json -o "$dir/r.json"
 	python3 - "$dir/r.json" <<-'E'
@@ -22,16 +22,16 @@ setup() {
 		    assert r["seed"] == 1 and r["quick"] and r["stint"]
 		    if r["interval"]:
 		        assert r["interval"][0] is None or r["interval"][0] <= r["ours"]
-		# DSMJF differs in chapter 4 (I-4a, I-4d), and
-		# differences below what the thesis could see come and go (I-2e, I-3e).
+		# DSMJF differs in chapter 4 (I-4a, I-4d); differences too small for the
+		# thesis to notice come and go (I-2e, I-3e).
 		differ = {r["id"] for r in rows if not r["met"]}
 		assert differ <= {"I-4a", "I-4d", "I-2e", "I-3e"}, differ
 		assert sum(r["met"] for r in rows) >= 168
 	E
 }
 
-# The same for Schnor: what is exact must be met; what is statistical, with a
-# few short runs, may differ where the long run does or nearly does.
+# The same for Schnor: what is exact must be met; statistical results of a few short runs
+# may differ where those of the long run do, or nearly do.
 @test "schnor: all ids, and those known to be met" {
 	"$stint" reproduce schnor --quick --json -o "$dir/r.json"
 	python3 - "$dir/r.json" <<-'E'
@@ -45,15 +45,16 @@ setup() {
 		assert not exact & {r["id"] for r in differ}, differ
 		assert {r["id"] for r in differ} <= {"S-2b", "S-2f", "S-4e", "S-4f", "S-4g", "S-5a", "S-5e", "S-5f", "S-5g", "S-5h"}, differ
 		assert sum(r["met"] for r in rows) >= 140
-		# The order of what is lost by night, and what is no statistics.
+		# A_greedy loses more by night than A_70; and results that are not
+		# statistical.
 		row = {r["what"]: r for r in rows if r["id"].startswith("S-5")}
 		assert row["slowdown of A_greedy less that of A_70"]["ours"] > 0
 		assert row["idle (1, 2, 3, 10): nodes of a long job that asks for all"]["ours"] == 7
 		assert row["the same while a long job has 4"]["ours"] == 3
 		moved = row["another process moves because of it"]["ours"].split()
 		assert 0 < int(moved[1]) < int(moved[3]) and int(moved[3]) > 500, moved
-		# Computing times of 100 min of work in states that a queue which never
-		# empties keeps a system in: arithmetic.
+		# Computing times of 100 min of work in the states in which a queue that
+		# never empties keeps a system: mere arithmetic.
 		exactly = {
 		    "system 1, SED1-NU in (0,5,0,30)": (1 / 4 * 2 / 5 + 3 / 4 * 4 / 30) * 6000,
 		    "system 1, SED1 in (5,0,0,25)": (4 / 9 * 1 / 5 + 5 / 9 * 4 / 25) * 6000,
@@ -67,8 +68,8 @@ setup() {
 	E
 }
 
-# Schnor 1997 section 4.3.2: computing times of 100 min of work in the states
-# that a queue which never empties keeps a system in.
+# Schnor 1997 section 4.3.2: computing times of 100 min of work in the states in which a
+# queue that never empties keeps a system.
 @test "schnor: computing times that can be reckoned, to 1 %" {
 	compute() {
 		"$stint" sweep -p "$1" -w "schnor:kind=proof,system=$2" -L 3 -n 4000 --min 2 --max 2 --tsv -q |
@@ -141,8 +142,8 @@ setup() {
 	cmp "$dir/a" "$dir/b"
 }
 
-# Jobs on hosts of others: the laws have what the paper says of its traces, and no
-# owner is disturbed more often than the contract allows.
+# Jobs on hosts with owners: the laws have the properties that the paper reports of its
+# traces, and no owner is disturbed more often than the contract allows.
 @test "now: owners, jobs and the contract" {
 	for id in N-6 N-11 N-4; do
 		"$stint" reproduce now:$id --quick --json
@@ -158,8 +159,8 @@ setup() {
 	E
 }
 
-# The document is written by a long run; here its ids are compared, and a line
-# that does not depend on the length of the run.
+# The document is written from a long run; this test compares its ids, and a line that does
+# not depend on the length of the run.
 @test "doc/reproduction.md is its output, and has every id of its papers" {
 	doc=$BATS_TEST_DIRNAME/../doc/reproduction.md
 	"$stint" reproduce --list >"$dir/ids"
@@ -191,7 +192,7 @@ setup() {
 	E
 }
 
-# What can be told in seconds of the two papers whose long runs are not made here.
+# The results of the other two papers that can be computed in seconds.
 @test "chen and now: the split of time, coscheduling" {
 	for id in chen:C-3 now:N-9 now:N-10 now:N-12; do
 		"$stint" reproduce $id --quick --json

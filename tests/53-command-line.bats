@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What every command line does when it is misused, and when its output cannot
-# be written.  Exit 1: it did not work; exit 2: it was not understood.
+# Every command line that is misused, and output that cannot be written.  Exit 1: it did not
+# work; exit 2: it was not understood.
 
 bats_require_minimum_version 1.5.0
 load build
@@ -151,7 +151,7 @@ fails() {
 	cp "$STINT_BUILD/src/cmd/stint-sim" .
 	./alone policies easy >/dev/null
 	[ -e /usr/local/libexec/stint/stint-client ] && return
-	# What is on this machine it asks itself; for a controller elsewhere it needs the other.
+	# A controller on this machine is reached without TLS; one elsewhere needs it.
 	run --separate-stderr ./alone ps --controller=unix:none --key=none
 	[ "$status" -eq 1 ]
 	[[ "$stderr" != *"installed?"* ]]
@@ -173,7 +173,7 @@ fails() {
 	cmp <("$stint" help) <("$stint" -h)
 }
 
-# Full disks and closed descriptors are told once and are no success.
+# Full disks and closed descriptors are reported once, and are no success.
 @test "a standard output that takes nothing: exit 1" {
 	for c in help policies "policies easy --json" "reproduce --list" mapstates "sim --help"; do
 		run --separate-stderr bash -c "'$stint' $c >/dev/full"

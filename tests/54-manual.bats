@@ -51,7 +51,7 @@ page() {
 	done
 }
 
-# What EXAMPLES show of the simulator is run, line by line, in one directory.
+# The simulator's commands in sections EXAMPLES are run, line by line, in one directory.
 @test "the simulator's examples work" {
 	export PATH=$STINT_BUILD/src/cmd:$PATH
 	cd "$dir"
@@ -70,7 +70,7 @@ page() {
 	grep -q '"utilization"' out-sim
 }
 
-# Those of the cluster's commands: 40-run.bats.
+# The cluster's commands are tested by 40-run.bats.
 @test "--json prints one object a line, with the fields that the page names" {
 	fields() { # COMMAND [OPTION]
 		python3 "$BATS_TEST_DIRNAME/fields.py" "$(page "$1")" ${2:-} <"$dir/json"
@@ -97,7 +97,7 @@ page() {
 	fields sweep --all
 }
 
-# Jobs whose class is empty have no means; a trace's name may be any bytes.
+# Jobs of an empty class have no means; a trace's name may have any bytes.
 @test "stint sim --json is one object on one line, whatever the trace is called" {
 	"$stint" sim -p fcfs -w ismail -n 5 --out-swf "$dir/"$'a\xff\nb.swf' >/dev/null
 	touch "$dir/ev"
@@ -109,8 +109,8 @@ page() {
 	python3 "$BATS_TEST_DIRNAME/fields.py" "$(page sweep)" <"$dir/json"
 }
 
-# With `ssh`, `scp` and `runuser` that stay on this machine; a key is whole or is
-# not there, and what else comes to be is the user's own.
+# `ssh`, `scp` and `runuser` are replaced by scripts that stay on this machine. A key is
+# made as a whole or not at all, and other files that come to be belong to the user.
 @test "the README's commands for keys, also where they fail" {
 	[ "$(id -u)" = 0 ] || skip "takes root"
 	mkdir -p "$dir/bin" "$dir/b/etc/stint" "$dir/home"
@@ -134,7 +134,7 @@ page() {
 	grep -q host/b keys
 	[ ! -e b.key ]
 	[ ! -e ann.key ]
-	# The state directory is a file: nobody gets a key, and what was there stays.
+	# The state directory is a file: nobody gets a key, and what was there before stays.
 	sha256sum b/etc/stint/key home/.config/stint/key >sums
 	rm -r state
 	touch state

@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
-# `make install`: all of it is there, is enough for others, and goes again.
+# `make install` installs everything, in a form that other programs can use, and `make
+# uninstall` removes it.
 
 bats_require_minimum_version 1.5.0
 load build
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	# that of the last real installation, which `make uninstall` needs
+	# the list of the last real installation, which `make uninstall` needs
 	log=$STINT_BUILD/meson-logs/install-log.txt
 	[ ! -e "$log" ] || cp "$log" before
 	meson install -C "$STINT_BUILD" --no-rebuild --destdir "$PWD/root" >/dev/null
@@ -27,7 +28,7 @@ teardown() {
 	[ -n "$(find "$prefix" -name libstint-pmi.so)" ]
 	[ -n "$(find "$prefix" -name stint-tls.so)" ]
 	"$prefix/bin/stint" policies | grep -q '^easy '
-	# A service starts a program that is there, by options that it has.
+	# The program that a service starts exists, and has the options that are used.
 	for service in "$prefix"/lib/systemd/system/stint-{agent,controller}.service; do
 		read -r program command option < <(sed -n 's/^ExecStart=//p' "$service")
 		[ -x "root$program" ]
@@ -37,7 +38,7 @@ teardown() {
 	[ -z "$(find root ! -type d)" ]
 }
 
-# examples/moveone.c knows of Stint what pkg-config says, and no more.
+# examples/moveone.c knows of Stint only what pkg-config says.
 @test "a program of one page moves a process with the installed library" {
 	[ -e "$STINT_BUILD/src/move/libstint-move.so" ] || skip "not built with sanitizers"
 	pc=$(dirname "$(find "$prefix" -name stint-move.pc)")
@@ -53,7 +54,7 @@ teardown() {
 	[[ $stderr == "[it stood still for "*" ms]"* ]]
 }
 
-# Only what the installed headers declare can be called, or clash with a name.
+# Only names that the installed headers declare can be called, or clash with others.
 @test "the library shows what its headers declare" {
 	lib=$STINT_BUILD/src/move/libstint-move.so
 	[ -e "$lib" ] || skip "not built with sanitizers"
@@ -63,7 +64,7 @@ teardown() {
 	diff -u declared shown
 }
 
-# examples/patient.c is a policy that knows of Stint what is installed.
+# examples/patient.c is a policy that knows of Stint only what is installed.
 @test "a policy of one's own is built with the installed headers, and may call what they declare" {
 	pc=$(dirname "$(find "$prefix" -name stint-policy.pc)")
 	read -ra flags < <(PKG_CONFIG_SYSROOT_DIR=$PWD/root PKG_CONFIG_PATH=$pc pkg-config --cflags stint-policy)

@@ -7,18 +7,18 @@ setup() {
 	how=
 	dir=$BATS_TEST_TMPDIR
 	second=$BATS_TEST_DIRNAME/second.py
-	# In seconds, and with times beyond NQS's limits of 1 and 4 hours.
+	# In seconds, with times beyond NQS's limits of 1 and 4 hours.
 	for scale in 1 50; do
 		python3 "$second" trace 7 150 16 $scale >"$dir/$scale.swf"
 	done
 }
 
-# hundredths of a second: ends of jobs whose speed changes are not whole
+# in hundredths of a second: a job whose speed changes does not end at a whole second
 rounded() {
 	awk -F, '{ printf "%d,%.2f,%.2f\n", $1, $2, $3 }' | sort -n
 }
 
-# same POLICY...: each start and end, on both traces; options of sim in $how.
+# same POLICY...: each start and end is equal, on both traces; $how has options of sim.
 same() {
 	local policy scale
 	for policy; do
@@ -56,7 +56,8 @@ same() {
 		backfill:depth=3 backfill:depth=2,slots=kinds
 }
 
-# Bursts of equal jobs, some of another kind in between, that end early in no order.
+# Bursts of equal jobs, with some of another kind in between, that end early in random
+# order.
 @test "conservative: equal jobs in a row" {
 	python3 - >"$dir/rows.swf" <<-'EOF'
 		import random
@@ -94,7 +95,8 @@ same() {
 		for what, begin in ("wait", "start"), ("response", "end"):
 		    x = [float(r[begin]) - float(r["submit"]) for r in rows]
 		    for q in 50, 90, 95, 99:
-		        # Nearest rank: the least that at least q % do not exceed.
+		        # Nearest rank: the least value that at least q % of all do not
+		        # exceed.
 		        want = min(v for v in x if sum(w <= v for w in x) * 100 >= q * len(x))
 		        assert got[what]["p%d" % q] == want, (what, q, got[what], want)
 		    # 30 means of equal runs of jobs; Student's t, 29 degrees, 97.5 %: 2.045.
@@ -124,7 +126,8 @@ assert s["fragmentation"] == 0 and s["ended"] == 150, s
 		'2 1 -1 100 1 -1 -1 1 100 -1 1 1 1 -1 1 -1 -1 -1' >"$dir/t.swf"
 	"$stint" sim -p dqs:slots=2 --swf "$dir/t.swf" --hosts 2x1 -o "$dir/jobs.csv" >/dev/null
 	[ "$(cut -d, -f1,3,4 "$dir/jobs.csv" | tail -n +2 | tr '\n' ' ')" = "1,0,100 2,1,101 " ]
-	# In the hosts' order both go to the first, which goes at half speed for each.
+	# In the hosts' order both processes go to the first host, where each runs at half
+	# speed.
 	"$stint" sim -p dqs:slots=2,by=sequence --swf "$dir/t.swf" --hosts 2x1 -o "$dir/jobs.csv" >/dev/null
 	[ "$(cut -d, -f1,3,4 "$dir/jobs.csv" | tail -n +2 | tr '\n' ' ')" = "1,0,199 2,1,200 " ]
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# stint compare: runs of the same jobs beside each other.
+# stint compare: runs of the same jobs are compared.
 
 bats_require_minimum_version 1.5.0
 load build
@@ -18,7 +18,8 @@ failed() { # STATUS WORDS COMMAND...
 }
 
 @test "by hand: pairs, classes, differences" {
-	# Job 3 ended in the first alone; the second has another order, and a column more.
+	# Job 3 ended in the first run alone; the second file has another order, and a
+	# column more.
 	cat >a.csv <<-END
 		$head
 		1,0,0,100,1,1,100,0,0,done
@@ -71,7 +72,8 @@ failed() { # STATUS WORDS COMMAND...
 		    f, e = rows["all", metric, "fcfs.csv"], rows["all", metric, "easy.csv"]
 		    assert e["pairs"] == 3000
 		    assert abs(e["difference"] - (e["mean"] - f["mean"])) < 1e-6
-		    # Pairs know more than two intervals do.
+		    # The interval of paired differences is narrower than two intervals
+		    # show.
 		    assert 0 < e["difference_half95"] < f["half95"] + e["half95"]
 	END
 	python3 -c 'import xml.dom.minidom as m; m.parse("curve.svg")'
@@ -105,7 +107,8 @@ failed() { # STATUS WORDS COMMAND...
 	failed 1 "nowhere" a.csv a.csv --svg nowhere/x.svg
 }
 
-# By jupyter where that is, else cell by cell; its last cell checks the others.
+# The notebook runs in jupyter if that is there, else cell by cell; its last cell checks the
+# others.
 @test "the notebook computes what stint compare does" {
 	export PATH=$STINT_BUILD/src/cmd:$PATH
 	cp "$BATS_TEST_DIRNAME/../doc/notebook/two-policies.ipynb" .

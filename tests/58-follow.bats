@@ -8,8 +8,9 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# Two processors.  FCFS runs 1 from 0 to 100, 3 from 100 to 1100.  2 comes 50 s after 1, and
-# waits for 3; 4 comes 5 s after 2, though the trace has it at 300.
+# Two processors.  FCFS runs job 1 from 0 to 100, job 3 from 100 to 1100.  Job 2 arrives 50
+# s after job 1 has ended, and waits for job 3; job 4 arrives 5 s after job 2, although the
+# trace says 300.
 trace() {
 	echo '; MaxProcs: 2'
 	while read -r id submit run size after think; do
@@ -34,13 +35,13 @@ trace() {
 	"$stint" sim -p fcfs --swf t.swf -o out.csv 2>err >/dev/null
 	grep -q '^4,300,' out.csv
 	grep -q 'say which job they come after.*--follow' err
-	# Users stay with their jobs, whose order is another.
+	# Each user stays with the job, although the order of jobs is another one.
 	"$stint" sim -p fcfs --swf t.swf --follow --out-swf - 2>/dev/null >s.swf
 	[ "$(grep -v '^;' s.swf | cut -d' ' -f1,2,12)" = "1 0 101
 3 10 103
 2 150 102
 4 1205 104" ]
-	# What is cancelled is over, too.
+	# A job that is cancelled is over as well.
 	echo '30 cancel 1' >events
 	"$stint" sim -p fcfs --swf t.swf --follow --events events -o out.csv >/dev/null
 	grep -q '^2,80,' out.csv

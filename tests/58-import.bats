@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# stint trace import: what others have written down, in Stint's formats.
+# stint trace import: files of other programs are read into Stint's formats.
 
 bats_require_minimum_version 1.5.0
 load build

@@ -37,7 +37,8 @@ failed() { # WORDS LINE...
 	done
 	cmp out-lab.csv "out-$short"
 	cmp states-lab.csv "states-$short"
-	# Runs are known by what the file said, so that they are good for no other machine.
+	# A results file notes what the platform file said, so its runs are used for no
+	# other machine.
 	"$stint" sweep -p spread -w ismail:sizes=E -n 800 -P 5 --max 5 -H lab.csv --results r.tsv >/dev/null
 	grep -q '1x1x2x68719476736,4x2x1x8589934592' r.tsv
 	run ! grep -q lab.csv r.tsv

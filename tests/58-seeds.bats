@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What each output of the simulator's commands says of itself.
+# What each output of the simulator's commands says about how it was made.
 
 bats_require_minimum_version 1.5.0
 load build
@@ -8,7 +8,7 @@ setup() {
 	dir=$BATS_TEST_TMPDIR
 }
 
-# Whoever finds a file can make it again: seed and version are in each.
+# Whoever finds such a file can make it again, as it has seed and version.
 @test "every output tells the seed and the version" {
 	cd "$dir"
 	version=$("$stint" --version | grep -o '[0-9][0-9.]*')

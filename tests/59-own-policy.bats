@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Policies of one's own: shared objects that the simulator loads (policy/kit/own.h).
-# That the installed headers are enough for one is in 55-install.
+# Users' own policies: shared objects that the simulator loads (policy/kit/own.h). That the
+# installed headers are enough for one is tested by 55-install.
 
 bats_require_minimum_version 1.5.0
 load build
@@ -10,7 +10,7 @@ setup() {
 	top=$BATS_TEST_DIRNAME/..
 }
 
-# The example as NAME.so, changed by sed scripts.
+# Build the example as NAME.so, changed by sed scripts.
 build_as() { # NAME SCRIPT ...
 	local name=$1 script
 	shift
@@ -40,7 +40,7 @@ refused() { # WORDS FILE
 @test "laws that it breaks are named, also by a crash" {
 	build_as good
 	"$stint" policies --test ./good.so:patience=60
-	# Everybody at once, on processors that are not there.
+	# It starts all jobs at once, on processors that do not exist.
 	build_as greedy 's/j->size <= plan_free(plan) &&/(plan_start_on(plan, j, j->size, NULL, BECAUSE(next, 1, 2)), 1) ||/'
 	run "$stint" policies --test ./greedy.so
 	[ "$status" = 1 ]
@@ -50,7 +50,7 @@ refused() { # WORDS FILE
 	run "$stint" policies --test ./lazy.so
 	[ "$status" = 1 ]
 	[[ $output == *"BROKEN: policy 'patient' leaves "*" waiting for ever"* ]]
-	# It remembers what nobody saves.
+	# It remembers something that its save() leaves out.
 	build_as moody 's/^struct patient {/static unsigned moods;\n&/' \
 		's/j->size <= plan_free(plan) &&/moods++ % 7 \&\& &/'
 	run "$stint" policies --test ./moody.so

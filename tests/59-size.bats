@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# stint size: how many hosts of others a workload needs.
+# stint size: how many hosts with owners a workload needs.
 
 bats_require_minimum_version 1.5.0
 load build
@@ -9,7 +9,8 @@ setup() {
 	small=(-w 'lanl:size=4,longest=60' -L 0.05 --runs 2 --max 40)
 }
 
-# Owners who never come: as many hosts as the dedicated machine has, to the last bit.
+# With owners who never come, as many hosts are needed as the dedicated machine has, and all
+# figures are equal to the last bit.
 @test "where nobody ever comes the answer is the dedicated machine" {
 	printf 'time,host,what,value\n0,h1,keyboard,busy\n1,h1,keyboard,idle\n' >"$dir/a.csv"
 	"$stint" size "${small[@]}" --slowdown 1 --quiet 0 --activity "$dir/a.csv" --json >"$dir/json"
@@ -42,7 +43,8 @@ setup() {
 	run --separate-stderr "$stint" size "${small[@]}" --slowdown 1 --delays-a-day 1 --max 6
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"6 hosts"* ]]
-	# Two runs of a day tell nothing: the interval has the value in it.
+	# Two runs of a day are too few: the interval contains the value that is asked
+	# about.
 	run --separate-stderr "$stint" size "${small[@]}" --slowdown 1.3 --delays-a-day 30 --max 8
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"2 runs do not tell whether 8 hosts are enough"*"--runs"* ]] || { echo "$stderr"; false; }

@@ -1,6 +1,6 @@
-# A move is struck at named points (src/move/wire/fault.h), at both ends, by death,
-# failure and a cut link: never two copies, never none, the right result.  So
-# are the parties of a move within a job on a testbed.  STINT_LONG=1, and make
+# A move is struck at named points (src/move/wire/fault.h), at both ends, by death, failure
+# and a cut link: there are never two copies and never none, and the result is right.  The
+# parties of a move within a job on a testbed are struck as well.  STINT_LONG=1, and make
 # soak, strike at every point with every action.
 
 load build

@@ -1,4 +1,4 @@
-# Who decides where a rank is when its two keepers cannot: links lost between
+# How it is decided where a rank is when its two keepers cannot decide: links lost between
 # READY and RUNNING, hosts and services that die and come back (tests/mpi/doubt.py,
 # crash.py).
 

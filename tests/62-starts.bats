@@ -1,5 +1,5 @@
-# Agents and controllers that die while jobs are submitted and ranks start: what was
-# accepted runs, once.
+# Agents and controllers die while jobs are submitted and ranks start: every accepted job
+# runs, once.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -28,7 +28,7 @@ no_sockets() { # DIR
 	start_agent h1
 	wait "${background##* }"
 	[ "$(sort "$bed/out")" = "$(printf '[0] ran\n[1] ran')" ]
-	# A keeper of the first start, had there been one, has ended.
+	# A keeper of the first start, if there had been one, has ended.
 	eventually no_sockets "$bed/h1/run/keepers"
 }
 
@@ -81,15 +81,16 @@ no_sockets() { # DIR
 		wait "${background##* }" || { cat "$bed/out.$i"; false; }
 		[ "$(cat "$bed/out.$i")" = "out $i" ]
 		eventually hosts_up 2
-		# The agent itself, below what put it into its host's namespace.
+		# The agent itself, below the command that put it into its host's namespace.
 		agent_pid=$(fuser_of "$bed/h1/run/agent.lock")
 	done
 }
 
-# Who holds that lock.
+# Which process holds that lock.
 fuser_of() { # FILE
 	local file major minor inode
-	# With its device: each run directory in memory counts its files from the beginning.
+	# The device is compared, too: each run directory in memory numbers its files from 1
+	# on.
 	read -r major minor inode < <(stat -c '%Hd %Ld %i' "$1")
 	printf -v file '%02x:%02x:%d' "$major" "$minor" "$inode"
 	awk -v file="$file" '$6 == file { print $5; exit }' /proc/locks
@@ -107,7 +108,7 @@ fuser_of() { # FILE
 
 @test "a controller that hangs while it is asked: who asks says so and ends" {
 	st run -n 1 true
-	# Greeted, and asked again and again.
+	# The client gets first answers, and has many more jobs to ask about.
 	mapfile -t ones < <(yes 1 | head -n 100000)
 	begin ps "${ones[@]}" >"$bed/out" 2>"$bed/err"
 	eventually test -s "$bed/out"

@@ -1,4 +1,4 @@
-# Programs that nobody here wrote, fed until they have moved, do as they do unmoved.
+# Programs written by others are fed until they have moved, and behave as they do unmoved.
 # `make victims` runs more of them, and those of a folder.
 
 bats_require_minimum_version 1.5.0
@@ -18,7 +18,7 @@ teardown() { rm -rf "${folder:-}"; }
 	[ "${lines[-1]}" = "15 as unmoved" ]
 }
 
-# Of those that run beside it, whose number may be the higher one.
+# Another job that begins at the same time may have the higher number.
 @test "the job that is moved is the one that was started" {
 	run -0 python3 - "$BATS_TEST_DIRNAME/mpi" <<-'END'
 		import os, sys
@@ -61,7 +61,7 @@ teardown() { rm -rf "${folder:-}"; }
 	[ "${lines[-1]}" = "1 WRONG, 2 as unmoved, 1 skipped" ]
 }
 
-# MPICH's own tests are told by their testlists; here they are scripts.
+# MPICH's own tests are named by their testlists; here scripts take their place.
 @test "a folder's programs run with its lists, and its testlists name more" {
 	local name
 	folder=$(mktemp -d /var/tmp/stint-victims.XXXXXX) # ranks have a /tmp of their own

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# What cannot be watched (fs.epoll.max_user_watches): client, controller, agent and
-# keeper, with the first call of epoll_ctl() failing, then the second, ..., until none
-# fails any more.  It ends with a line that says so, or does its work all the same.
+# Something cannot be watched (fs.epoll.max_user_watches): in client, controller, agent and
+# keeper the first call of epoll_ctl() fails, then the second, ..., until none fails any
+# more.  The program ends with a line that says so, or does its work all the same.
 
 bats_require_minimum_version 1.5.0
 load jobs
@@ -13,7 +13,7 @@ setup() {
 
 teardown() { jobs_teardown; }
 
-# A command, whose process is the one that is told to end.
+# Run a command whose process is the one that will be told to end.
 injecting() { # N
 	inject=(timeout -k 10 200 strace -qq -o "$bed/calls" -e trace=epoll_ctl
 		-e "inject=epoll_ctl:error=ENOSPC:when=$1")
@@ -23,12 +23,12 @@ failed() {
 	grep -q INJECTED "$bed/calls"
 }
 
-# That something is no longer watched the kernel does not refuse.
+# The kernel never refuses to stop watching something.
 failed_to_watch() {
 	grep INJECTED "$bed/calls" | grep -qv EPOLL_CTL_DEL
 }
 
-# One line, in words, and the limit that is in the way.
+# One line in words, which names the limit that is in the way.
 says_so() { # FILE
 	[ "$(grep -c 'No space left on device: .*fs.epoll.max_user_watches' "$1")" = 1 ] || {
 		cat "$1"
@@ -76,7 +76,7 @@ watched_or_ended() { # PID WORD FILE
 	ended "$1" || grep -q "$2" "$3"
 }
 
-# With each failure it ends, or says so and does its work, or does that at once.
+# At each failure the agent ends, or says so and does its work, or works on at once.
 @test "an agent that cannot watch says so, and does its work" {
 	local n rc log
 	serve 1
@@ -110,7 +110,7 @@ watched_or_ended() { # PID WORD FILE
 	[ $n -gt 10 ]
 }
 
-# As start_agent does, but it can be told to end.
+# As start_agent, but this agent can be told to end.
 start_injected_agent() {
 	timeout -k 10 300 "$stint" testbed exec h1 "${inject[@]}" "$stint" agent \
 		--controller="unix:$bed/controller.sock" --key="$bed/h1/key" --run-dir="$bed/h1/run" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The owner of a host: who says so, who is told, what follows
+# The owner of a host: who tells of her presence, who is told, and what follows
 bats_require_minimum_version 1.5.0
 load owners
 
@@ -11,23 +11,23 @@ teardown() {
 	jobs_teardown
 }
 
-# What its agent knows, asked at the host.
+# What its agent knows of the owner, asked on the host.
 owner_of() { # HOST EXPRESSION
 	"$BATS_TEST_DIRNAME/ask.py" one "$2" "${3:-}" "${4:-}" \
 		timeout 300 "$stint" testbed exec "$1" "$stint" owner status --json
 }
 
-# It knows of an owner there, or away, and why.
+# The agent knows that an owner is there, or away, and why.
 knows() { # HOST WORD CAUSE
 	owner_of "$1" 'j["owner"], j["cause"]' "$2 $3" "${patience:-0}"
 }
 
-# On all hosts.
+# The same on all hosts.
 users_are() { # COUNT
 	json_is 'sum(h["users"] for h in j)' "$1" hosts
 }
 
-# The last word of the record on a host's owner: 1 here, 0 away.
+# The last event in the record says this of the host's owner: 1 here, 0 away.
 recorded() { # HOST-NUMBER VALUE
 	[ "$(st record | grep -oE "^(host [0-9]+|define) $(($1 - 1)) .*owner=[01]" |
 		grep -oE 'owner=[01]' | tail -1)" = "owner=$2" ]
@@ -76,13 +76,13 @@ recorded() { # HOST-NUMBER VALUE
 
 @test "who is in a capsule says nothing of owners" {
 	serve 2
-	# The agent is not even to be seen there,
+	# The agent's socket is not even visible there,
 	run st run --hosts h1 -n 1 "$stint" owner away --run-dir "$bed/h1/run"
 	[ "$status" -ne 0 ]
 	[[ $output == *"$bed/h1/run/owner.sock"*"No such file"* ]]
 	run -0 st run --hosts h1 -n 1 ls -A "$bed/h1/run"
 	[ -z "$output" ]
-	# and listens to nobody of another pid namespace.
+	# and the agent does not listen to processes of another pid namespace.
 	run on h1 unshare -p --fork "$stint" owner away --run-dir "$bed/h1/run"
 	[ "$status" -ne 0 ]
 	[[ $output == *"speak for its owner"* ]]
@@ -125,7 +125,7 @@ recorded() { # HOST-NUMBER VALUE
 	printf 'users = bob\nlinger = 1s\n' >>"$bed/h1/stint.conf"
 	kill -HUP "$(service_pid h1)"
 	eventually knows h1 away nobody
-	# A wrong one changes nothing of the others, either.
+	# A wrong line changes nothing of the other settings either.
 	printf 'users = ada\nlinger = 1h\nwho = me\n' >>"$bed/h1/stint.conf"
 	kill -HUP "$(service_pid h1)"
 	eventually grep -q "terms=kept .*who: 'me' is none of" "$bed/h1/agent.log"
@@ -166,7 +166,7 @@ sleep_waits_for() { # WHOM
 	whom=$(logind waits 2>/dev/null) && [ "$whom" = "$1" ]
 }
 
-# A bus with a logind, and an agent at h1 that hears it.
+# A bus with a logind, and the agent of h1 that listens to it.
 with_logind() { # HOSTS
 	address=unix:path=$BATS_TEST_TMPDIR/bus
 	dbus-daemon --session --nofork --address="$address" 3>&- 2>/dev/null >&2 &
@@ -223,7 +223,8 @@ with_logind() { # HOSTS
 	eventually sleep_waits_for Stint
 }
 
-# Asked before the sleep goes on: whoever lets it too soon is still there.
+# The agent is asked before the sleep goes on: if it let go too soon, the guest would still
+# be there.
 @test "... and they leave for another host, as the host then may go to sleep, or down" {
 	local what
 	serve 2 --policy=stint:moves=0
@@ -256,7 +257,7 @@ with_logind() { # HOSTS
 	[ "$(owner_of h1 'j["evict"]')" = True ]
 }
 
-# All that was recorded of a host's owner since it came up: "0 1 0".
+# All that was recorded of a host's owner since the host came up: "0 1 0".
 story() { # HOST-NUMBER
 	st record | grep -oE "^(host [0-9]+|define) $(($1 - 1)) .*owner=[01]" |
 		grep -oE '.$' | uniq | paste -sd' '

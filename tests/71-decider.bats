@@ -6,7 +6,7 @@ load jobs
 setup() { jobs_setup; }
 teardown() { jobs_teardown; }
 
-# How often the ranks of job 1 have moved, in all.
+# How often the ranks of job 1 have moved, all together.
 moves() {
 	jobs 'sum(r["moves"] for r in j[1]["ranks"])'
 }
@@ -23,7 +23,7 @@ has_passed() { # COUNT
 	[ "$(passes)" -ge "$1" ]
 }
 
-# What computes on a host and is no guest, until the test ends.
+# A process that computes on a host, and is no guest, until the test ends.
 burn() { # HOST
 	begin testbed exec "$1" sh -c 'while :; do :; done'
 }
@@ -36,7 +36,7 @@ left() { # HOST
 	is "hosts(1)[0] != '$1'" True
 }
 
-# The owner of $first, where it was.
+# The owner of the host where the rank was, $first.
 owner_moves_it() {
 	first=$(jobs 'hosts(1)[0]')
 	st testbed owner "$first" here --for 1h
@@ -49,13 +49,13 @@ owner_moves_it() {
 	serve 3 --policy stint
 	sleeper -n 1
 	eventually is 'j[1]["state"]' running
-	# Others' work on this machine may move it at any time, also just now.
+	# Other work on this machine may make the rank move at any time, also just now.
 	for _ in 1 2 3 4 5; do
 		! owner_moves_it || break
 	done
 	grep "to h[123] within .*: the owner of $first needs it" "$bed/why"
 	second=$(jobs 'hosts(1)[0]')
-	# Of the other two hosts one is its owner's.
+	# One of the other two hosts has its owner there.
 	burn "$second"
 	burn "$second"
 	eventually left "$second"
@@ -70,7 +70,7 @@ owner_moves_it() {
 	sleeper -n 1
 	eventually is 'j[1]["state"]' running
 	here=$(jobs 'hosts(1)[0]')
-	# The others first, so that here is never the worst.
+	# The other hosts first, so that this one is never the worst.
 	for host in h1 h2 h3; do
 		[ "$host" = "$here" ] || burn "$host"
 	done
@@ -85,7 +85,7 @@ owner_moves_it() {
 	st kill 1
 }
 
-# As bench/decider measures it, where load is known at once and a move takes a second.
+# As bench/decider measures it, but load is known at once and a move takes a second.
 @test "simulated: of what load that goes round costs a job, deciders leave an eighth" {
 	local dir=$BATS_TEST_TMPDIR n
 	printf '; MaxProcs: 6\n1 0 -1 66 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n' >"$dir/swf"

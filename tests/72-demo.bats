@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# make demo, shorter: both acts come to pass, and nothing stays behind
+# make demo, shortened: both acts take place, and nothing is left behind
 bats_require_minimum_version 1.5.0
 load build
 

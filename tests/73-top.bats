@@ -7,7 +7,7 @@ load jobs
 setup() { jobs_setup; }
 teardown() { jobs_teardown; }
 
-# Whom a rank is: a line of stint top, its columns by blanks.
+# The line of `stint top` about that rank, its columns separated by blanks.
 row() { # JOB.RANK
 	st top --once | grep "^$1 "
 }
@@ -26,12 +26,12 @@ sleeps() { # JOB.RANK HOST
 	eventually is "'yes' if 1 in j else 'no'" yes
 	begin run -n 1 --hosts h2 sleep 1000
 	eventually computes 1.0
-	# Who sleeps gets nothing, and wants nothing.
+	# A rank that sleeps gets nothing, and wants nothing.
 	eventually is 'j[2]["ranks"][0]["memory"] > 0' True
 	eventually sleeps 2.0 h2
 	[[ "$(st top --once)" == *"2 of 2 hosts up"*"2 ranks; 0 jobs wait; by job"*h1*up*h2*up*1.0*2.0* ]]
 	[[ "$(st top --once --sort cpu)" == *"by cpu"*$'\n'1.0*$'\n'2.0* ]]
-	# A frame a line; what it had grows.
+	# In JSON, one frame per line; the CPU time that was got grows.
 	st top --json -n 2 -d 1500ms | python3 -c '
 import json, sys
 a, b = map(json.loads, sys.stdin)
@@ -40,9 +40,9 @@ assert {"cpu_pressure", "io_pressure", "major_faults", "refaults", "runnable"} <
 assert b["at_us"] > a["at_us"]
 rank = [f["jobs"][0]["ranks"][0] for f in (a, b)]
 assert rank[1]["cpu_us"] >= rank[0]["cpu_us"] > 0, rank'
-	# Frames of a pipe are whole, with a line between.
+	# In a pipe frames are whole, with an empty line between them.
 	[ "$(st top -n 2 -d 10ms | grep -c '^$')" = 5 ]
-	# A reader that goes ends it.
+	# A reader that ends also ends the command.
 	st top -d 10ms | head -n 1
 }
 
@@ -55,7 +55,7 @@ assert rank[1]["cpu_us"] >= rank[0]["cpu_us"] > 0, rank'
 	printf '%s\n' 'wait 1.1 ' 'wait by job' 'key s' 'wait by share' 'show' >&"${top[1]}"
 	read -r -u "${top[0]}" line
 	[[ "$line" == "stint top "* ]]
-	# Cut to its size, the last row too.
+	# Each line is cut to the width of the terminal, the last one too.
 	printf '%s\n' 'size 5 40' 'gone 1.1 ' 'wait ...' 'size 30 120' 'wait 1.1 ' >&"${top[1]}"
 	slay "$(service_pid controller)"
 	start_controller

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Owners come and go on all hosts under jobs that check every byte, while what runs
-# the cluster is killed; `make soak PART=owners` does it for longer
+# Owners come and go on all hosts under jobs that check every byte, while daemons and
+# keepers are killed; `make soak PART=owners` does it for longer
 bats_require_minimum_version 1.5.0
 
 @test "owners come and go under three jobs that check every byte, and services are killed" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What is always the owner's: processors, memory, a share of disks and links
+# What always belongs to the owner: processors, memory, a share of disks and links
 bats_require_minimum_version 1.5.0
 load owners
 
@@ -23,7 +23,7 @@ runs_on() { # PID CPUS
 	[ "$(cpus_of "$1")" = "$2" ]
 }
 
-# A group that all guests of h1 are in: that controller's, or v2's.
+# A control group with all guests of h1: that of this controller, or the one of v2.
 guests() { # CONTROLLER
 	local dir
 	dir=$(sed -n "s/^cgroup \(.*\/$1\/.*\/h1\)$/\1/p" "$bed/record" | head -n 1)
@@ -49,7 +49,7 @@ disks_are_free() {
 	! cat "$(guests blkio)"/{blkio.throttle.read_bps_device,io.max} 2>/dev/null | grep -q .
 }
 
-# No waiting: the log does not say the same line twice.
+# Without waiting: the log does not repeat a line.
 set_terms() { # HOST "NAME = VALUE"...
 	local host=$1
 	shift
@@ -74,19 +74,20 @@ set_terms() { # HOST "NAME = VALUE"...
 	# A rank cannot take them back.
 	taskset -cp "$all" "$pid" || true
 	eventually runs_on "$pid" "$last"
-	# One line, and the old ones stay.
+	# One line is reported, and the old settings stay.
 	set_terms h1 "cores = many"
 	eventually grep -E "terms=kept error=\"$bed/h1/stint.conf:[0-9]+: .*many" "$bed/h1/agent.log"
 	eventually runs_on "$pid" "$last"
 	sed -i '/many/d' "$bed/h1/stint.conf"
 	start_controller
 	eventually hosts_up 2
-	# It was not bound by itself, so that it is not there; and engines stay away, too.
+	# The rank did not bind itself, so it may run anywhere at h2. At h1 its engine keeps
+	# off the owner's processors, too.
 	migrate 1.0 h2
 	eventually runs_on "$(rank_pid 1)" "$all"
 	migrate 1.0 h1
 	eventually runs_on "$(rank_pid 1)" "$last"
-	# What bound itself stays so, where it may run there.
+	# A rank that has bound itself stays bound at its destination, if it may run there.
 	taskset -cp "$last" "$(rank_pid 1)"
 	set_terms h1 "cores = 0"
 	eventually eval '[ "$(cat "$(guests cpuset)/cpuset.cpus")" != '"$last"' ]'
@@ -110,7 +111,7 @@ print("has", flush=True)
 time.sleep(1000)' >"$bed/out" 2>&1
 	eventually grep -q has "$bed/out"
 	pid=$(rank_pid 1)
-	# Nobody is killed for it, and the agent says so.
+	# No guest is killed for that, and the agent says so.
 	set_terms h1 "memory = $((total - 20000))k"
 	eventually grep 'guests=loose why="memory: guests have more' "$bed/h1/agent.log"
 	[ -d "/proc/$pid" ]
@@ -135,7 +136,7 @@ b[::4096] = bytes([1]) * (len(b) >> 12)'
 	sleeper --hosts h1 -n 1
 	eventually is 'j[1]["state"]' running
 	eventually runs_on "$(rank_pid 1)" "$all"
-	# Whoever comes from now on.
+	# Guests that come from now on.
 	set_terms h1 "users = daemon" "disk = 21M"
 	eventually disks_read_at $((21 << 20))
 	sleeper --hosts h1 -n 1
@@ -148,8 +149,8 @@ b[::4096] = bytes([1]) * (len(b) >> 12)'
 	st kill 1 2
 }
 
-# All send so many MB to the last rank, at the same time, and print how long it took, in
-# whole seconds that were over.
+# All ranks send so many MB to the last one, at the same time, and print how long it took,
+# in whole seconds.
 stream='import os, socket, sys, time
 rank, n = int(os.environ["PMI_RANK"]), int(os.environ["PMI_SIZE"])
 size = int(sys.argv[1]) << 20
@@ -177,11 +178,11 @@ else:
 	serve 2
 	set_terms h1 "net = 2M"
 	eventually eval '[[ "$(st testbed exec h1 nft list tables 2>/dev/null)" == *stint-guests* ]]'
-	# Two of them, 10 MB, of which a second's worth and a bit more may be saved up.
+	# Two ranks, 10 MB; a second's worth and a bit more may be saved up.
 	run -0 st run -n 3 --hosts h1,h1,h2 python3 -c "$stream" 5
 	echo "$output"
 	[ "$(sed -n 's/took //p' <<<"$output" | sort -n | tail -1)" -ge 3 ]
-	# It is looked for, as whoever loads a firewall may flush it.
+	# The agent looks for its rules, because whoever loads a firewall may flush them.
 	st testbed exec h1 nft flush ruleset
 	eventually eval '[[ "$(st testbed exec h1 nft list tables 2>/dev/null)" == *stint-guests* ]]'
 	sleeper --hosts h1 -n 1
@@ -214,7 +215,7 @@ while b == bytes([7]) * (24 << 20): time.sleep(0.2)' >"$bed/out" 2>&1
 	said=$(migrate 1.0 h2 --json)
 	echo "$said"
 	[ "$(moved_in "$said")" -ge 2 ]
-	# And as the destination.
+	# The limit also holds for the destination.
 	said=$(migrate 1.0 h1 --json)
 	echo "$said"
 	[ "$(moved_in "$said")" -ge 2 ]
@@ -228,7 +229,7 @@ while b == bytes([7]) * (24 << 20): time.sleep(0.2)' >"$bed/out" 2>&1
 	eventually grep -q terms=read "$bed/h1/agent.log"
 	st testbed owner h1 here
 	eventually owner_is 'h["h1"]["owner"]' here
-	# It is at home there, and a job of somebody else is not: --hosts names only that one.
+	# Now the host takes no job but those of its own user, as this one is.
 	sleeper --hosts h1 -n 1
 	eventually is 'j[1]["state"]' running
 	run -0 st run --hosts h1 echo short
@@ -238,11 +239,11 @@ while b == bytes([7]) * (24 << 20): time.sleep(0.2)' >"$bed/out" 2>&1
 	eventually owner_is 'h["h1"]["owner"]' here
 	owner_is '[h["h1"]["disturbed"], h["h1"]["guests"]]' '[0, 0]'
 	where_is 1 "['h1']"
-	# Its own engine is bound by nothing either.
+	# The engine of such a job is not bound either.
 	migrate 1.0 h2
 	migrate 1.0 h1
 	where_is 1 "['h1']"
-	# The record has whose host it is, and replays.
+	# The record notes whose host it is, and can be replayed.
 	st record >"$BATS_TEST_TMPDIR/rec"
 	grep -q "^host .* own=$(id -u)" "$BATS_TEST_TMPDIR/rec"
 	st sim --replay "$BATS_TEST_TMPDIR/rec" --json | grep -q '"equal": *true'

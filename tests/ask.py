@@ -30,7 +30,7 @@ class Failed(Exception):
 
 
 def output_of_command():
-    reads, writes = os.pipe()  # closed in the command but for its output
+    reads, writes = os.pipe()  # the command has it only as its output
     pid = os.posix_spawnp(command[0], command, os.environ, file_actions=[
         (os.POSIX_SPAWN_DUP2, writes, 1)])
     os.close(writes)
@@ -43,7 +43,7 @@ def output_of_command():
 
 
 def parse(line):
-    # JSON is Python but for these three words, and is printed by our own programs.
+    # JSON is Python except for these three words, and is printed by our own programs.
     return eval(line, {"true": True, "false": False, "null": None})
 
 
@@ -70,7 +70,7 @@ def waited():
         try:
             if look() == wanted:
                 return True
-        except (Failed, IndexError, KeyError):  # no such job or host yet, or no answer
+        except (Failed, IndexError, KeyError):  # there is no such job or host yet, or no answer
             pass
         if time.monotonic() > end:
             return False

@@ -8,8 +8,8 @@ stint=$STINT_BUILD/src/cmd/stint
 # is a script which looks for the right one takes ten times as long to start.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 
-# Try again until it holds.  Five minutes, on a machine that may have better things to
-# do: whoever waits ends when it is true, and no speed is tested.
+# Try again until it holds, for five minutes, since the machine may be busy: a test ends as
+# soon as it is true, and no speed is tested.
 eventually() {
 	# shellcheck disable=SC2034 # patience is for what asks by itself (jobs.bash)
 	local end=$((SECONDS + 300)) nap=1 patience=5
@@ -23,7 +23,7 @@ eventually() {
 	done
 }
 
-# It is gone, but perhaps for what its parent has not asked.
+# The process has ended, and its parent may not have reaped it yet.
 ended() { # PID
 	! grep -qs '^State:	[^ZX]' "/proc/$1/status"
 }
@@ -37,7 +37,7 @@ find_nests() {
 	return 0
 }
 
-# What was kept in them outlives its receiver, but not this.
+# What these kept running outlives its receiver, but not this test.
 end_nests() {
 	local p
 	for p in $(find_nests); do

@@ -26,7 +26,7 @@ serve() {
 	timeout 300 "$stint" testbed up "$@"
 }
 
-# Ends what this test began: shells by their own end of input, then the testbed.
+# Ends what this test began: shells by closing their input, then the testbed.
 bed_teardown() {
 	local name
 	trap : TERM # whoever ends the test waits for this
@@ -37,7 +37,8 @@ bed_teardown() {
 	[ "$(leftovers)" = "$before" ]
 }
 
-# What a testbed or capsule of this test could leave behind, and nothing of others.
+# What a testbed or capsule of this test could leave behind, and nothing that belongs to
+# others.
 leftovers() {
 	echo "cgroups: $(find /sys/fs/cgroup -type d \( -name "stint-testbed.t$$" -o -name "cap$$*" \) 2>/dev/null | sort)"
 	echo "mounts: $(grep -c "$BATS_TEST_TMPDIR" /proc/self/mountinfo)"

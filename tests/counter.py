@@ -31,7 +31,7 @@ while counting:
 with open(path) as f:
     if f.read().split() != [str(i) for i in range(n)]:
         sys.exit(f"{path} is spoilt")
-# Whoever hurries a move puts the rank back.
+# A process that hurries a move puts the rank back.
 if os.sched_getscheduler(0) != os.SCHED_OTHER:
     sys.exit("ended in the real-time class")
 print("PASS", n)

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 
-# their members are the columns of --tsv, or the arguments of a reason
+# the members of these are the columns of --tsv, or the arguments of a reason
 BY_NAME = ("metrics", "targets", "numbers", "now_numbers")
 
 

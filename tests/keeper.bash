@@ -23,7 +23,7 @@ job() {
 		-r "$dir/a" "$@"
 }
 
-# In a network of our own: job_net RANKS ...
+# Run it in a network of our own: job_net RANKS ...
 job_net() {
 	local n=$1
 	shift
@@ -33,7 +33,7 @@ job_net() {
 		-r "$dir/a" -r "$dir/b" "$@"
 }
 
-# Nothing of ours is left on this host.
+# Check that nothing of this test is left on this host.
 nothing_left() {
 	eventually nothing_there
 }

@@ -39,7 +39,7 @@ def options(exe, name):
     text = stint(exe, name, "--help").stdout.decode()
     return [(o, bool(v)) for o, v in
             re.findall(r"^ {2,6}(?:-.(?:=\S+)?, )?--([a-z][a-z-]+)(\[?=\S+)?", text, re.M)
-            # --config reads a file, and what is wrong there is no misuse
+            # --config reads a file; what is wrong in it is no misuse of the command line
             if o not in ("help", "usage", "version", "config")]
 
 
@@ -50,8 +50,8 @@ def line(rng, name, known):
             option, valued = rng.choice(known)
             words.append(f"--{option}={rng.choice(VALUES)}" if valued or
                          rng.random() < 0.1 else f"--{option}")
-        elif name not in ("run", "submit"):  # whose words begin another's command line
-            # as a word, not as what ends the options
+        elif name not in ("run", "submit"):  # the words after it begin another command line
+            # given as a value, not as the end of options
             words.append(rng.choice([v for v in VALUES if v[:1] != "-"]))
     return words + ["--no-such-option"]
 

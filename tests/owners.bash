@@ -1,7 +1,7 @@
 # owners.bash - for tests of owners who come and go; load it at the top of a .bats file
 load jobs
 
-# The terms of a host, besides those of a test host; its agent reads them again.
+# Set terms of a host, besides those of a test host; its agent reads them again.
 terms() { # HOST "NAME = VALUE"...
 	local host=$1 line before
 	shift

@@ -11,15 +11,15 @@ FAULT_H = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 
 def fault_points():
-    """The names of src/move/wire/fault.h that every move passes, in that order:
-    not those of locks that are handed over, which tests/14-locks.bats has."""
+    """The names in src/move/wire/fault.h that every move passes, in that order: without
+    those of the handover of locks, which tests/14-locks.bats strikes."""
     with open(FAULT_H) as f:
         names = re.findall(r'X\([A-Z_]+,\s*"([a-z-]+)"\)', f.read())
     return [n for n in names if "-locks-" not in n]
 
 
 def until(what, seconds=300):
-    """What it says once that is true, None when it does not get so."""
+    """Returns what test() returns once that is true, None if it does not become true."""
     end = time.monotonic() + seconds
     while True:
         value = what()
@@ -39,14 +39,14 @@ def read_proc(pid, name):
 
 
 def stat_of(pid):
-    """(state, parent) of a process, None when it is gone."""
+    """(state, parent) of a process, None if there is none."""
     fields = read_proc(pid, "stat").rpartition(")")[2].split()
     return None if not fields or fields[0] in "ZX" \
         else (fields[0], int(fields[1]))
 
 
 def is_ahead(pid):
-    """Is a thread of it put ahead of others by a move (src/core/hurry.h)?"""
+    """Has a move put a thread of the process ahead of others (src/core/hurry.h)?"""
     with contextlib.suppress(OSError):
         for tid in os.listdir(f"/proc/{pid}/task"):
             f = read_proc(pid, f"task/{tid}/stat").rpartition(")")[2].split()
@@ -64,14 +64,14 @@ def children(pid):
 
 
 def descendants(pid):
-    """Its children, and theirs."""
+    """Its children and their children."""
     found = children(pid)
     return found + [p for child in found for p in descendants(child)]
 
 
 def exit_on_term():
-    """SIGTERM ends this program by way of every `finally`; once, as `timeout`
-    sends it to us, and then to our whole group."""
+    """SIGTERM ends this program by way of every `finally`, but only once: `timeout` sends
+    it to us, and then to our whole group."""
     def end_once(*_):
         heed_no_term()
         sys.exit(143)
@@ -79,19 +79,19 @@ def exit_on_term():
 
 
 def heed_no_term():
-    """For who cleans up; what it starts heeds it."""
+    """For a process that cleans up; the programs that it starts obey SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: None)
 
 
 def kill(pids, sig=signal.SIGKILL):
-    """Whoever has ended meanwhile is not missed."""
+    """A process that has ended meanwhile is not missed."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, sig)
 
 
 def end(pids):
-    """Kill them; on return what they had open is closed."""
+    """Kill them; on return all that they had open is closed."""
     kill(pids)
     if not until(lambda: not any(map(stat_of, pids))):
         raise TimeoutError(f"{pids} were killed and do not end")
@@ -113,7 +113,7 @@ def processes(*words):
 
 
 def memory(pid):
-    """Resident bytes that are its own, of a process; 0 when it is gone."""
+    """The resident bytes of a process that it shares with no other; 0 if there is none."""
     for line in read_proc(pid, "status").splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) * 1024

@@ -24,7 +24,7 @@ PATIENCE = 90
 
 
 class Screen:
-    """Of what terminals obey only what `stint` writes."""
+    """Of all escape sequences only those that `stint` writes are obeyed."""
 
     def __init__(self, fd, rows, columns):
         self.fd, self.bytes = fd, b""
@@ -33,7 +33,7 @@ class Screen:
     def resize(self, rows, columns):
         self.lines, self.row, self.column = [""] * rows, 0, 0
         self.rows, self.columns = rows, columns
-        self.homes = 0  # the first frame after that may be of the size before
+        self.homes = 0  # the first frame after that may still have the former size
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def put(self, c):
@@ -65,7 +65,7 @@ class Screen:
             self.put(part)
 
     def read(self):
-        """What is there; False: nothing ever will be."""
+        """Read what is there; False: nothing more will come."""
         if not select.select([self.fd], [], [], 0.1)[0]:
             return True
         try:

@@ -24,7 +24,8 @@ class Job:
 
 
 class Machine:
-    """What a pass sees: the time, who waits in order, who runs, what is free."""
+    """What a pass sees: the time, the waiting jobs in order, the running ones, free
+    processors."""
 
     def __init__(self, procs):
         self.procs = self.free = procs
@@ -70,7 +71,7 @@ class Policy:
 
 
 def shadow(m, head):
-    """When head can start by the estimates of who runs, and what it leaves over."""
+    """When head can start by the estimates of running jobs, and what it leaves over."""
     free, at = m.free, m.now
     for j in sorted(m.running, key=lambda j: j.start + j.estimate):
         if free >= head.size:
@@ -81,7 +82,8 @@ def shadow(m, head):
 
 
 def in_order(m, order, fit, fill=None):
-    """Heads of the order start while they fit; behind the first that does not, fit."""
+    """Heads of the order start while they fit; for those behind the first that does not,
+    see fit."""
     order = list(order)
     while order and order[0].size <= m.free:
         m.start(order.pop(0))
@@ -100,7 +102,7 @@ def in_order(m, order, fit, fill=None):
 
 
 class Scored(Policy):
-    """By decreasing score(m, job), ties by arrival."""
+    """By decreasing score(m, job); ties by arrival."""
 
     default = "easy"
 
@@ -163,7 +165,7 @@ class Multifactor(Scored):
         self.done.append(job)
 
     def used(self, m, job):
-        """Processor seconds; those of t seconds ago count 2^(-t/half)."""
+        """Processor seconds; those used t seconds ago count 2^(-t/half)."""
         end = min(m.now, job.end)
         # The integral of size * 2^(-(now - t)/half) from start to end.
         tau = self.half / 0.6931471805599453

@@ -100,7 +100,7 @@ LINES = {
         "faster": PERCENTS[:-1] + ["0"], "for": ABOVE0, "from": TIMES}),
     "move": (["1", "--to=127.0.0.1:1"], {
         "budget": ABOVE0, "deadline": ABOVE0, "to": ADDRESSES[:2] + ["1.2.3.4", "[::1", "127.0.0.1:0"],
-        "listen": ["127.0.0.1:0"]}),  # which does not go with a PID
+        "listen": ["127.0.0.1:0"]}),  # which does not go together with a PID
     "sim": (["-p", "fcfs", "-w", "ismail", "-n", "2"], {
         **COSTS, "hosts": HOSTS, "load": LOADS, "jobs": COUNTS, "policy": POLICIES,
         "procs": COUNTS, "replication": NUMBERS, "seed": NUMBERS, "speedup": SPEEDUPS,
@@ -124,14 +124,14 @@ LINES = {
 }
 
 
-# Names that may be any, but must be there.
+# Names that may be anything, but must exist.
 NAMES = {"controller": ["state-dir"], "agent": ["key", "run-dir"], "client": ["key"]}
-# Not of a configuration file.
+# Options that are no settings of a configuration file.
 NOT_SETTINGS = {"enrol", "revoke", "ready-fd"}
 
 
 def wrong_line(exe, section, name, value):
-    """A configuration file with that line is refused, by its number."""
+    """A configuration file with that line is refused, with the number of the line."""
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "client.conf")
         with open(path, "w") as f:
@@ -182,7 +182,7 @@ def main():
         for option, those in values.items():
             for value in those:
                 line = [name, f"--{option}={value}", *words]
-                # the last of several holds, or they are added up
+                # of several values the last one counts, or they are added up
                 if any(w.startswith(f"--{option}=") for w in words):
                     line = [name, *words, f"--{option}={value}"]
                 elif name == "testbed":

@@ -47,7 +47,7 @@ static void stay(void)
 	CHECK(check_same(data, sizeof(data), 77));
 }
 
-/* SIGUSR1 sends SIGUSR2 from within, whose handler stays. */
+/* The handler of SIGUSR1 sends SIGUSR2, whose handler stays. */
 static void on_usr(int sig, siginfo_t *si, void *uc)
 {
 	unsigned char data[1000];
@@ -104,7 +104,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* SIGUSR1 with tiles in use, where there are. */
+/* SIGUSR1 while tiles are in use, if there are any. */
 static void raise_with_tiles(bool tiles)
 {
 	unsigned char in[TILES_BYTES], out[TILES_BYTES];

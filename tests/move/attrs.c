@@ -100,7 +100,10 @@ static void compare(const struct attrs *a, const struct attrs *b)
 	SAME(comm);
 	SAME(tid);
 	SAME(pid);
-	/* What it has outside a capsule does not exist inside. */
+	/*
+	 * A parent, group or session outside of the capsule does not exist
+	 * inside.
+	 */
 	if (a->ppid == 1)
 		SAME(ppid);
 	if (a->pgid == a->pid)
@@ -155,7 +158,7 @@ static void *run(void *arg)
 	cpu_set_t one, all;
 
 	prctl(PR_SET_NAME, "an odd name");
-	/* the last of its CPUs alone */
+	/* only the last of its CPUs */
 	sched_getaffinity(0, sizeof(all), &all);
 	CPU_ZERO(&one);
 	for (int cpu = CPU_SETSIZE - 1; !CPU_COUNT(&one); cpu--)

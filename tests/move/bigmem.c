@@ -48,7 +48,7 @@ static bool go_on(int64_t end)
 	return end ? check_now() < end : check_running();
 }
 
-/* What is due by the clock is written at once, then sleep a little. */
+/* Write at once all that is due by the clock, then sleep a little. */
 static uint64_t dirty(double rate, double seconds)
 {
 	int64_t start = check_now(), last = start;

@@ -72,7 +72,7 @@ static void children(void)
 	reap(child, 3);
 }
 
-/* Its parent can be stopped by nothing but its end. */
+/* While it waits in vfork(), only the end of its child can stop it. */
 static void slow_vfork(void)
 {
 	static const struct timespec long_ago = { .tv_nsec = 180000000 };

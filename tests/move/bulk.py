@@ -55,7 +55,7 @@ def get(fd, kind, start=PENDING, size=SIZE):
 
 
 def has_lock():
-    """By the kernel's word, and exclusively."""
+    """By the kernel's list of locks, and exclusively."""
     for fd in os.listdir("/proc/self/fdinfo"):
         try:
             with open("/proc/self/fdinfo/" + fd) as f:

@@ -32,7 +32,7 @@
 
 #define CHECK_PAGE 4096ul
 
-/* The condition must hold, or the program ends here and says so. */
+/* If the condition does not hold, say so and end the program. */
 #define CHECK(cond, ...)                                      \
 	do {                                                  \
 		if (!(cond))                                  \
@@ -116,7 +116,7 @@ static inline int64_t check_clock(clockid_t clock)
 	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
 }
 
-/* CLOCK_MONOTONIC in nanoseconds; it must never go back, on any host. */
+/* CLOCK_MONOTONIC in nanoseconds; it must never go back, on whatever host. */
 static inline int64_t check_now(void)
 {
 	static _Thread_local int64_t last;
@@ -129,7 +129,7 @@ static inline int64_t check_now(void)
 }
 
 /*
- * False once it is time to verify.  Looks at the file system only every few
+ * False once it is time to verify. Looks at the file system only every few
  * milliseconds, so it may be called in the tightest loop.
  */
 static inline bool check_running(void)
@@ -160,8 +160,8 @@ static inline void check_nap(void)
 }
 
 /*
- * Wait for a condition that must come: 300 s are forever, on any machine.  It
- * need not come where the state is spoilt.
+ * Wait for a condition that must come true: 300 s are for ever, on any machine.
+ * It need not come true if the state was spoilt.
  */
 #define CHECK_WAIT(cond)                                                  \
 	do {                                                              \
@@ -192,7 +192,7 @@ static inline void check_fill(void *p, size_t n, uint64_t seed)
 		c[i] = (unsigned char)(check_rand(&seed) >> 24);
 }
 
-/* Is p what check_fill() put there? */
+/* Do n bytes at p have what check_fill() put there? */
 static inline bool check_same(const void *p, size_t n, uint64_t seed)
 {
 	const unsigned char *c = p;
@@ -204,9 +204,9 @@ static inline bool check_same(const void *p, size_t n, uint64_t seed)
 }
 
 /*
- * All n bytes.  A call that blocks may give less when the process is stopped
- * and goes on, moved or not, so a right program has these loops.
- * check_read() gives false at the end of the stream, where nothing was read.
+ * Write all n bytes. A call that blocks may do less when the process is stopped
+ * and goes on, moved or not, so a correct program has such loops. check_read()
+ * returns false at the end of the stream, if nothing was read.
  */
 static inline void check_write(int fd, const void *p, size_t n)
 {
@@ -231,7 +231,7 @@ static inline bool check_read(int fd, void *p, size_t n)
 	return true;
 }
 
-/* A listener on loopback; *ret tells where. */
+/* Make a listener on loopback; *ret gets its address. */
 static inline int check_listen(struct sockaddr_in *ret)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);

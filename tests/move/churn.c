@@ -26,7 +26,10 @@ struct slot {
 static struct slot slots[SLOTS];
 static uint64_t state = 17, files;
 
-/* The second half of the first page of a writable one is the process's. */
+/*
+ * The second half of the first page of a writable mapping belongs to the
+ * process.
+ */
 static void verify(const struct slot *s)
 {
 	size_t half = CHECK_PAGE / 2, end = s->size;
@@ -63,7 +66,7 @@ static void map(struct slot *s)
 	files++;
 }
 
-/* Another file of the same name, or the name goes first. */
+/* Make another file with the same name; the old name may be removed first. */
 static void turn(struct slot *s)
 {
 	uint64_t r = check_rand(&state);

@@ -15,7 +15,7 @@
 #define MS     1000000ll
 #define SEC    (1000 * MS)
 #define PERIOD (20 * MS)
-#define OFF    (SEC / 5) /* clocks may be this much off; a jump is more */
+#define OFF    (SEC / 5) /* a clock may be off by so much; a jump is more */
 /* Moves may make timers late by the time it takes to read them. */
 #define SLOP   (9 * MS)
 
@@ -50,7 +50,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Until an instant of a clock: not before it. */
+/* Sleep until an instant of a clock: not less than that. */
 static void *sleep_until(void *arg)
 {
 	while (check_running())
@@ -80,7 +80,10 @@ static struct itimerspec at(int64_t first, int64_t period)
 				    { first / SEC, first % SEC } };
 }
 
-/* Periodic from an instant on, read never, or only its remaining time. */
+/*
+ * Periodic from an instant on; never read, or asked only for its remaining
+ * time.
+ */
 static int64_t began;
 static int unread, posix[2], fd_once;
 
@@ -105,8 +108,8 @@ static void start_timers(void)
 }
 
 /*
- * An instant at which the timer expires, by its remaining time.  The clock is
- * read before and after, so it is between these two.
+ * The instant at which the timer expires, computed from its remaining time. The
+ * clock is read before and after, so the instant is between these two.
  */
 static void expires(int timer, int64_t *ret_from, int64_t *ret_to)
 {

@@ -31,7 +31,7 @@ static int64_t raw(clockid_t clock)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* Both names of a clock, none of which goes back. */
+/* The clock under both of its names, neither of which goes back. */
 struct watch {
 	clockid_t clock[2];
 	int64_t last[2];
@@ -49,7 +49,7 @@ static void look(struct watch *w)
 	}
 }
 
-/* Its own thread uses little. */
+/* This thread itself uses little time. */
 static void *idle(void *arg)
 {
 	struct watch w = { { CLOCK_THREAD_CPUTIME_ID, 0 }, { 0 } };
@@ -111,7 +111,9 @@ static void look_at_child(void)
 	CHECK(status == 0, "the child's clock is its parent's");
 }
 
-/* Said, not judged: they tell what was used since the last landing. */
+/*
+ * Printed, not checked: these clocks tell what was used since the last landing.
+ */
 static void tell(void)
 {
 	struct rusage ru;
@@ -130,11 +132,14 @@ static void tell(void)
 			    sysconf(_SC_CLK_TCK)));
 }
 
-/* None before its time, all by three times that. */
+/*
+ * No timer expires too early, and all have expired after three times their
+ * time.
+ */
 static void look_at_timers(int64_t used)
 {
 	for (int i = 0; i < TIMERS; i++) {
-		/* setitimer() counts the ticks that meet it */
+		/* setitimer() counts ticks that find the process running */
 		CHECK(used >= TIMER_SET - 150 * MSEC || !expired[i],
 		      "timer %d expired after %lld ms", i,
 		      (long long)(used / MSEC));
@@ -154,7 +159,7 @@ int main(void)
 	CHECK(clock_getcpuclockid(getpid(), &w[0].clock[1]) == 0);
 	CHECK(pthread_getcpuclockid(pthread_self(), &w[1].clock[1]) == 0);
 	for (int64_t end = 300 * MSEC; raw(CLOCK_THREAD_CPUTIME_ID) < end;)
-		look(&w[0]); /* so that a clock that begins anew shows */
+		look(&w[0]); /* so that it shows if a clock begins anew */
 	t = check_thread(idle, NULL);
 	set_timers();
 	start = check_clock(CLOCK_PROCESS_CPUTIME_ID);
@@ -164,7 +169,7 @@ int main(void)
 		look(&w[1]);
 		CHECK(clock() >= 0);
 		for (volatile int i = 0; i < 200000; i++) {
-			/* in user mode, as ITIMER_VIRTUAL counts */
+			/* in user mode, which is what ITIMER_VIRTUAL counts */
 		}
 		look_at_timers(check_clock(CLOCK_PROCESS_CPUTIME_ID) - start);
 	}

@@ -79,7 +79,10 @@ static void *use(void *arg)
 	return NULL;
 }
 
-/* Its end is told by no signal, which would cut reads of who is traced. */
+/*
+ * No signal tells of the child's end, as that would cut short reads of a
+ * process that is traced.
+ */
 static void wait_for_child(void)
 {
 	const struct timespec longer = { .tv_nsec = 180000000 };

@@ -33,7 +33,7 @@ class Failed(Exception):
 
 
 def adopt_orphans():
-    """What has landed outlives its receiver, by design: it comes to us."""
+    """A process that has landed outlives its receiver, by design: it becomes our child."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(36, 1, 0, 0, 0):  # PR_SET_CHILD_SUBREAPER
         raise OSError(ctypes.get_errno(), "prctl")
@@ -117,9 +117,9 @@ class Drive:
                            opts.there and self.path("files"))
         self.last = None  # the receiver of the last move
         self.secret = ["--plaintext"] if opts.plaintext else self.make_key()
-        self.at = 0  # which of them the program is on
+        self.at = 0  # which of them the program is in
         self.children = []  # every process started here, with its output
-        self.pid = 0  # the program, as seen from here
+        self.pid = 0  # the program's pid, as seen from here
         self.reports = []
 
     def make_boot_id(self):
@@ -145,11 +145,11 @@ class Drive:
         env = dict(os.environ, CHECK_STOP=self.path("stop"),
                    CHECK_DIR=self.path("files"))
         env.pop("STINT_FAULT", None)
-        if self.opts.interrupt:  # nobody ends what we stop
+        if self.opts.interrupt:  # no watch ends what we stop
             env["STINT_STANDSTILL"] = "1000"
         if fault:
             env["STINT_FAULT"] = fault
-        out = open(self.path(name), "ab")  # also what has moved appends
+        out = open(self.path(name), "ab")  # for appending, as what has moved appends as well
         p = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out,
                              stderr=subprocess.STDOUT, env=env,
                              start_new_session=True)
@@ -162,7 +162,7 @@ class Drive:
             return f.read()
 
     def wait_for(self, name, p, pattern, seconds=300):
-        """The match once the output of a child has it."""
+        """Wait for a match in the output of a child, and return it."""
         end, nap = time.monotonic() + seconds, 0.002
         while True:
             ended = p.poll() is not None
@@ -177,7 +177,7 @@ class Drive:
             nap = min(nap * 1.3, 0.05)
 
     def begin(self):
-        # Its parent shall be in the same namespaces as it.
+        # The process's parent must be in the same namespaces as the process.
         p = self.start("program", self.hosts.enter(0) +
                        ["sh", "-c", '"$@" & echo PID $!; wait $!', "sh",
                         *self.opts.program])
@@ -203,7 +203,7 @@ class Drive:
     def send(self, address, fault=None, meanwhile=None):
         env = dict(os.environ)
         env.pop("STINT_FAULT", None)
-        if self.opts.interrupt:  # nobody ends what we stop
+        if self.opts.interrupt:  # no watch ends what we stop
             env["STINT_STANDSTILL"] = "1000"
         if fault:
             env["STINT_FAULT"] = fault
@@ -223,7 +223,7 @@ class Drive:
         return subprocess.CompletedProcess(argv, p.returncode, out, err)
 
     def wait_stopped(self, p):
-        """It stops itself at its fault."""
+        """The engine stops itself at its fault."""
         end = time.monotonic() + 300
         while True:
             with open(f"/proc/{p.pid}/stat") as f:
@@ -240,7 +240,7 @@ class Drive:
                 os.kill(pid, sig)
 
     def interrupt_copy(self, receiver):
-        """It stands before its release: now the signals come."""
+        """The process stands before its release: now the signals are sent."""
         def children(pid):
             with open(f"/proc/{pid}/task/{pid}/children") as f:
                 return f.read().split()
@@ -256,7 +256,7 @@ class Drive:
         receiver.send_signal(signal.SIGCONT)
 
     def answer_late(self, sender, receiver):
-        """Once, with clocks that are old by then; at once from then on."""
+        """Once, with clocks that are old by then; without delay from then on."""
         self.wait_stopped(receiver)
         time.sleep(0.5)
         while sender.poll() is None:
@@ -273,7 +273,7 @@ class Drive:
         else:
             name, p, address = self.receiver(n)
             s = self.send(address)
-            # It says "now": the program goes on, and may be asked for again.
+            # The program says "now": it is told to go on, and may be asked again.
             for again in range(20):
                 if "cannot be stopped now" not in s.stderr:
                     break
@@ -292,7 +292,7 @@ class Drive:
         self.last = name
 
     def copy_files(self):
-        """What the other host has of the program's files, spoilt."""
+        """What the other host has of the program's files, changed."""
         subprocess.run(self.hosts.enter(self.at + 1) +
                        ["sh", "-ec", f"cd {self.path('files')}; "
                         "cp -a ../files.source/. .; cd *; " +
@@ -311,7 +311,7 @@ class Drive:
         name, p, address = self.receiver(n)
         if self.opts.there:
             self.copy_files()
-        # if it got as far as the freeze, it would say that it failed there
+        # if the move got as far as the freeze, it would say that it failed there
         s = self.send(address, "source-frozen:error")
         p.wait(300)
         if s.returncode == 0:
@@ -344,8 +344,8 @@ class Drive:
 
     def finish(self):
         open(self.path("stop"), "w").close()
-        # The program ends as a child of the last receiver, or of us; each
-        # receiver before that one ended when its process had left it.
+        # The program ends as a child of the last receiver, or of us; each earlier receiver
+        # ended when the process had left it.
         name, p = [c for c in self.children
                    if c[0] == "program" or c[0] == self.last][-1]
         try:
@@ -386,7 +386,7 @@ class Drive:
         self.finish()
 
     def trouble(self):
-        """What the programs said, for whoever reads the failure."""
+        """What the programs printed, for whoever reads the failure."""
         for name, _ in self.children[:1] + self.children[1:][-2:]:
             for line in self.text(name).splitlines()[-5:]:
                 if not re.match(r'(PID|READY|listening|{"outcome)', line):

@@ -15,7 +15,7 @@
 static struct {
 	int top, nested, deep; /* top holds nested holds deep */
 	int level, edge, shot, twice, stale, excl;
-	int woken, wakeup; /* the waiting thread's set and its bell */
+	int woken, wakeup; /* the set of the waiting thread, and its bell */
 } e;
 
 static _Atomic uint64_t wakeups;
@@ -49,7 +49,9 @@ static void hush(int fd)
 	CHECK(read(fd, &n, sizeof(n)) == sizeof(n));
 }
 
-/* How often is data among what is ready now?  events gets its bits. */
+/*
+ * How often is this data among what is ready now? events gets the event bits.
+ */
 static int ready(int set, uint64_t data, uint32_t *events)
 {
 	struct epoll_event ev[16];
@@ -143,7 +145,7 @@ static void check_shot(void)
 	CHECK(ready(e.top, DATA(5), &got) == 0);
 }
 
-/* Watch a file under a number that is closed and taken by another one. */
+/* Watch a file by a number that is then closed and given to another file. */
 static void make_stale(void)
 {
 	int low = bell();

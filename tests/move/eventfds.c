@@ -67,7 +67,7 @@ static void finish_eventfds(void)
 	CHECK(take(e.full) == UINT64_MAX - 1);
 }
 
-/* Blocks in read nearly all the time. */
+/* This thread is blocked in read() nearly all the time. */
 static void *echo(void *arg)
 {
 	for (;;) {
@@ -134,7 +134,7 @@ static void make_memfd(void)
 	CHECK(fcntl(e.sealed, F_ADD_SEALS, seals) == 0);
 }
 
-/* The mapping and the descriptor must stay one memory. */
+/* The mapping and the descriptor must still be the same memory. */
 static void check_memfd(uint64_t round)
 {
 	off_t at = (off_t)(MEM / 2 + round * 8 % (MEM / 2));

@@ -32,7 +32,8 @@ from procs import (all_pids, children, comm, exit_on_term, fault_points,
 from drive import (Drive, Failed, adopt_orphans,
                    options as drive_options)
 
-# A move goes on without tracking, and once it runs there nothing can fail.
+# Without tracking a move goes on nevertheless, and where tracking works nothing can fail
+# there.
 UNFAILING = "source-tracking", "dest-released", "dest-running"
 
 
@@ -48,7 +49,7 @@ def environment(pid):
 HOLDING = ["source-frozen", "source-injected", "source-unplugged",
            "source-captured", "source-sent", "source-ready", "source-held",
            "source-recorded", "dest-landed", "dest-ready", "dest-commit"]
-# Three seconds are the rule; what nobody bounded took 30 and more.
+# The rule is three seconds; without a bound it was 30 and more.
 STANDSTILL_MS = 10000
 
 
@@ -59,12 +60,12 @@ class Strike(Drive):
         self.at_source = point.startswith("source")
         points = fault_points()
         self.when = points.index(point)
-        # READY is out: the source may hold its copy and decide.
+        # READY has been sent: the source may hold its copy and decide.
         self.held = points.index("dest-ready")
-        # From here on the destination may hold a copy that waits for a word.
+        # From here on the destination may hold a copy that waits for the outcome.
         self.ready = points.index("source-sent")
 
-    # ---- what there is
+    # ---- finding the processes
 
     def source_state(self):
         """'runs', 'stands' or 'gone'."""
@@ -76,7 +77,7 @@ class Strike(Drive):
     def nest(self):
         """The init of what has landed, orphaned or not; 0 if there is none."""
         receiver = self.receiving.pid
-        # In this order: an orphan becomes ours.
+        # In this order, as an orphan becomes ours.
         for p in children(receiver) + children(os.getpid()):
             if comm(p) == "stint-nest":
                 return p
@@ -116,7 +117,7 @@ class Strike(Drive):
             os.kill(victim.pid, signal.SIGCONT)
 
     def hang(self):
-        """It stops, and is not told to go on."""
+        """The engine stops, and nobody tells it to go on."""
         victim = self.sending if self.at_source else self.receiving
         if not until(lambda: (stat_of(victim.pid) or "-")[0] == "T" or
                      victim.poll() is not None):
@@ -132,10 +133,10 @@ class Strike(Drive):
         victim.kill()
 
     def settled(self):
-        """Both engines are through: gone, or waiting for their process."""
+        """Both engines are done: gone, or waiting for their process."""
         victim = self.sending if self.at_source else self.receiving
         if self.action == "cut" and (stat_of(victim.pid) or "-")[0] == "T":
-            os.kill(victim.pid, signal.SIGCONT)  # it came there once more
+            os.kill(victim.pid, signal.SIGCONT)  # it came to that point once more
         if self.sending.poll() is None:
             return False
         if self.receiving.poll() is not None:
@@ -143,7 +144,7 @@ class Strike(Drive):
         return '"outcome"' in self.text("receive-0")
 
     def check_struck(self):
-        """Did the fault strike at all?"""
+        """Has the fault struck at all?"""
         victim = self.sending if self.at_source else self.receiving
         if self.action == "kill" and victim.poll() != -signal.SIGKILL:
             raise Failed(f"{self.point} was never met "
@@ -153,7 +154,7 @@ class Strike(Drive):
             raise Failed(f"{self.point} was never met")
 
     def tell(self, word, pid):
-        """Release or discard a landed copy, as its user would."""
+        """Release or discard a landed copy, as a user would."""
         r = self.run_stint("move", word, str(pid))
         if r.returncode and stat_of(pid):
             raise Failed(f"{word}: {r.stderr}")
@@ -168,19 +169,19 @@ class Strike(Drive):
             '"outcome":"undecided"' in self.text("send")
 
     def at_destination(self):
-        """The decision, as the source's record would say."""
+        """The decision, by the source's record."""
         return os.path.exists(self.path("record"))
 
     def resolve(self):
-        """Who runs?  Decide where nobody has.  True: the destination's."""
+        """Which copy runs? Decide if nobody has decided. True: the destination's."""
         if self.when < self.held:
-            # Both undo what they have done; it takes a moment.
+            # Both ends undo what they have done, which takes a moment.
             until(lambda: self.source_state() != "stands" or
                   self.undecided())
             if self.when < self.ready:
                 until(lambda: not self.nest())
-        # Who is let go by a dying engine takes a moment to stop again: looked
-        # at after a while, not at once.
+        # A process that a dying engine lets go takes a moment to stop again: so look after
+        # a while, not at once.
         growing = self.grows()
         source, nest = self.source_state(), self.nest()
         if source == "runs":
@@ -196,7 +197,7 @@ class Strike(Drive):
             raise Failed(f"{stat_of(self.pid)}: before the commit the source's copy {source}")
         if not growing:
             if not self.at_destination():
-                # Held, not recorded: it is ours, and goes on when told so.
+                # Held, and not recorded: it is the source's, and goes on when told to.
                 if nest:
                     self.tell("discard", nest)
                 os.kill(self.pid, signal.SIGCONT)
@@ -228,7 +229,7 @@ class Strike(Drive):
         return "".join(self.text(n) for n, _ in self.children)
 
     def nothing_left(self):
-        """No process of this move, apart from the hosts."""
+        """No process of this move, except those that hold the hosts."""
         mark = f"CHECK_DIR={self.dir}".encode()
 
         def left():

@@ -119,7 +119,7 @@ static void make_locks(void)
 	f.locked = create("locked", O_RDWR);
 	CHECK(ftruncate(f.locked, 2000) == 0);
 	if (f.posix) {
-		/* another description, and another that can only read */
+		/* another description, and one that can only be read */
 		f.other = open("locked", O_RDONLY);
 		CHECK(f.other >= 0);
 		CHECK(fcntl(f.other, F_SETLK, &w) == 0);
@@ -140,7 +140,7 @@ static void grow(uint64_t round)
 	CHECK(write(f.grow, buf, n) == (ssize_t)n);
 	f.grown += n;
 	CHECK(lseek(f.grow, 0, SEEK_CUR) == (off_t)f.grown);
-	/* O_APPEND puts it at the end whatever the offset is. */
+	/* O_APPEND writes at the end, whatever the offset is. */
 	CHECK(lseek(f.append, 0, SEEK_SET) == 0);
 	CHECK(write(f.append, buf, n) == (ssize_t)n);
 	f.appended += n;
@@ -156,7 +156,10 @@ static void expect_text(int fd, const char *fmt, long long nr)
 	CHECK(strstr(text, want), "no %s in %s", want, text);
 }
 
-/* The open files still tell of this process, its thread, its descriptor. */
+/*
+ * The open files of /proc still tell of this process, its thread, its
+ * descriptor.
+ */
 static void check_own(void)
 {
 	char head[5];
@@ -169,7 +172,7 @@ static void check_own(void)
 	CHECK(pread(f.net, head, 5, 0) == 5 && !memcmp(head, "Inter", 5));
 }
 
-/* Two descriptors of one description read in turn. */
+/* The two descriptors of one description read in turn. */
 static void read_on(uint64_t round)
 {
 	static unsigned char all[SIZE];
@@ -244,7 +247,7 @@ static void expect_lock(int fd, int cmd, off_t start, off_t len, short type)
 	CHECK(l.l_type == type, "lock at %lld: %d", (long long)start, l.l_type);
 }
 
-/* Shared ones leave room for another, an exclusive one does not. */
+/* A shared lock leaves room for another one, an exclusive lock does not. */
 static void expect_beside(int fd, off_t start, short type)
 {
 	struct flock l = range(F_RDLCK, start, 1);
@@ -262,7 +265,9 @@ static void expect_holder(int fd, off_t start)
 	      "the lock is said to be held by %d", l.l_pid);
 }
 
-/* Locks show only to another process, so one is made for the purpose. */
+/*
+ * Locks are visible only to another process, so one is made for this purpose.
+ */
 static void check_locks(void)
 {
 	int status;

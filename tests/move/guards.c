@@ -15,7 +15,7 @@
 
 #define GUARD_INSTALL 102
 #define GUARD_REMOVE  103
-#define DROPPABLE     0x08 /* MAP_DROPPABLE, in place of MAP_PRIVATE */
+#define DROPPABLE     0x08 /* MAP_DROPPABLE, instead of MAP_PRIVATE */
 #define MSEAL	      462
 #define PAGES	      64
 #define SIZE	      (PAGES * CHECK_PAGE)
@@ -38,7 +38,7 @@ static const struct advised {
 	{ MADV_RANDOM, " rr" },
 	{ MADV_SEQUENTIAL, " sr" },
 	{ -2, " lf" },
-	{ -3, " dp" }, /* where the kernel has it */
+	{ -3, " dp" }, /* if the kernel has it */
 };
 #define NR_ADVISED (sizeof(advised) / sizeof(*advised))
 static unsigned char *area[NR_ADVISED];
@@ -112,7 +112,7 @@ static void make_seal(void)
 	have_seals = syscall(MSEAL, sealed, SIZE, 0) == 0;
 }
 
-/* One page gets a guard, which drops what it held, or loses it. */
+/* A page gets a guard, which drops its content, or loses it. */
 static void toggle(uint64_t n)
 {
 	size_t i = n % (PAGES - 1) + 1;
@@ -151,7 +151,7 @@ static bool has_flag(const char *smaps, const unsigned char *at,
 	return end && memmem(p, (size_t)(end - p), flag, strlen(flag));
 }
 
-/* Which of the flags are there, as bits. */
+/* Which of the flags are set, as bits. */
 static unsigned read_flags(void)
 {
 	static char text[1 << 20];

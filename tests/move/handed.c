@@ -11,7 +11,7 @@
 
 #include "check.h"
 
-#define STEP 100 /* from one to the next */
+#define STEP 100 /* distance from one lock to the next */
 
 static int fd, other, nr = 200;
 

@@ -65,11 +65,11 @@ static void turn(void)
 	size_t i = check_rand(&seed) % (PAGES - 8), n = 1;
 
 	switch (check_rand(&seed) % 8) {
-	case 0: /* several at once, left as holes */
+	case 0: /* several pages at once, left as holes */
 		n = 1 + check_rand(&seed) % 8;
 		punch(object, i, n);
 		break;
-	case 1: /* is there again, unwritten */
+	case 1: /* the page is there again, not written to */
 		punch(object, i, 1);
 		look(object, i);
 		break;
@@ -97,7 +97,7 @@ static void turn(void)
 	}
 }
 
-/* What nobody punched for long shall be there as well. */
+/* Pages that were not punched for long must be there as well. */
 static void look_at_all(void)
 {
 	for (int object = 0; object < 2; object++)

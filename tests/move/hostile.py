@@ -41,7 +41,7 @@ xxh.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 
 def frame_types():
-    """Names to numbers, from the header itself."""
+    """Names to numbers, read from the header itself."""
     with open(FRAME_H) as f:
         names = re.search(r"enum frame_type \{(.*?)\}", f.read(), re.S)
     found = re.findall(r"FRAME_([A-Z]+)\b", names.group(1))
@@ -95,7 +95,7 @@ def put_varint(value):
 
 
 def fields(p):
-    """[(number, wire type, value)]; ValueError if it is no message."""
+    """[(number, wire type, value)]; raises ValueError if it is no message."""
     found, at = [], 0
     while at < len(p):
         key, at = take_varint(p, at)
@@ -132,7 +132,7 @@ def message(found):
 
 
 class Spoiler:
-    """Spoils a recorded move in some way that a seed decides."""
+    """Spoils a recorded move in a way that depends on a seed."""
 
     def __init__(self, frames, seed):
         self.rng = random.Random(seed)
@@ -258,7 +258,7 @@ class Spoiler:
             else:
                 self.spoil_order()
         stream = join(self.frames, first)
-        if self.rng.random() < 0.05:  # cut, or a byte that is not right
+        if self.rng.random() < 0.05:  # cut off, or with a wrong byte
             stream = stream[:self.rng.randrange(len(stream) + 1)] \
                 if self.rng.random() < 0.5 else self.flip(stream)
         return stream
@@ -271,7 +271,7 @@ def without_done(frames):
 
 
 def with_odd_thread(frames):
-    """The last thread keeps more vector state than the others."""
+    """The last thread has more vector state than the others."""
     kind, p = frames[-1]
     state = fields(p)
     threads = [i for i, f in enumerate(state) if f[0] == 2]
@@ -322,7 +322,7 @@ class Receiver:
 
 
 def relay(listener, to, record):
-    """One connection through; what its beginner says is kept."""
+    """Passes one connection through, and keeps what its beginner sends."""
     a, _ = listener.accept()
     b = socket.create_connection(to)
     while True:
@@ -338,7 +338,7 @@ def relay(listener, to, record):
 
 
 def record_move(stint, argv, work):
-    """The bytes that the source of a real move says."""
+    """The bytes that the source of a real move sends."""
     receiver = Receiver(stint, work)
     out = open(os.path.join(work, "program"), "wb")
     program = subprocess.Popen(
@@ -372,7 +372,7 @@ def record_move(stint, argv, work):
 
 
 def drain(s, ready):
-    """Hear what the receiver says; READY is the last it says unasked."""
+    """Read what the receiver sends; READY is the last that it sends unasked."""
     got = b""
     try:
         while True:
@@ -396,7 +396,7 @@ def drain(s, ready):
 
 
 def attack(stint, stream, work):
-    """Send it; what became of the receiver: "landed" or its one line."""
+    """Send the move; returns what happened to the receiver: "landed" or its one line."""
     receiver = Receiver(stint, work)
     try:
         s = socket.create_connection(receiver.address)
@@ -415,7 +415,7 @@ def attack(stint, stream, work):
             raise Failed("the receiver hangs") from None
         thread.join(60)
         s.close()
-        # from whom it takes a process, it says first
+        # first it says from whom it takes a process
         said = re.sub(r"^stint move: a process may come from .*\n", "", receiver.said()).strip()
         if status < 0 or status == 99 or "Sanitizer" in said or \
                 "runtime error" in said:
@@ -442,7 +442,7 @@ def campaign(opts, argv):
             raise Failed(f"the unspoilt record does not land: {whole}")
         for spoil, want in REFUSED:
             spoilt = spoil(frames)
-            if spoilt is None:  # by this program's moves it cannot be shown
+            if spoilt is None:  # the moves of this program cannot show it
                 continue
             said = attack(stint, join(spoilt, first), work)
             if want not in said:

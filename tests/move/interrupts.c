@@ -137,7 +137,7 @@ static int do_suspend(void)
 	return sigsuspend(&own);
 }
 
-/* Those with SA_RESTART: which of them go on after the handler? */
+/* Those with SA_RESTART: do they go on after the handler? */
 static const struct kind {
 	int (*call)(void);
 	int flags;
@@ -174,7 +174,10 @@ static void on_signal(int sig)
 	at[sig - FIRST].handled++;
 }
 
-/* Half of the threads block all other signals, the others only ours. */
+/*
+ * Half of the threads block all other signals, the others only those of this
+ * program.
+ */
 static void choose_signals(int i)
 {
 	sigset_t set;
@@ -207,9 +210,9 @@ static void *run(void *arg)
 }
 
 /*
- * Wait until all are in their calls: a signal before that ends nothing,
- * anywhere.  Between the word that one is about to be and the call there is
- * next to nothing, so some milliseconds are plenty.
+ * Wait until all threads are in their calls: a signal before that would end
+ * nothing. A thread says that it is about to call, and there is next to nothing
+ * between that and the call, so a few milliseconds are plenty.
  */
 static void all_sleep(void)
 {
@@ -219,7 +222,9 @@ static void all_sleep(void)
 		check_nap();
 }
 
-/* As often as a handler ran, its call has ended, and never otherwise. */
+/*
+ * A call has ended as often as its handler ran, and never for another reason.
+ */
 static bool is_right(int i, unsigned handled)
 {
 	CHECK(at[i].ended <= at[i].handled, "kind %d", i);

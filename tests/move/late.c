@@ -56,7 +56,7 @@ static void map_file(void)
 static void map_private(void)
 {
 	map_file();
-	map[SIZE - 1] ^= 0; /* the page is its own from now on */
+	map[SIZE - 1] ^= 0; /* from now on the page is the process's own */
 }
 
 static void make_early(void)
@@ -65,7 +65,10 @@ static void make_early(void)
 	map_file();
 }
 
-/* No child of ours, as its parent has ended; it ends with the memory's word. */
+/*
+ * It is no child of ours, because its parent has ended; it ends when the shared
+ * memory says so.
+ */
 static void make_sharer(void)
 {
 	int to[2], status;
@@ -132,7 +135,7 @@ int main(int argc, char **argv)
 	CHECK(m, "what?");
 	ballast = malloc(BALLAST);
 	check_fill(ballast, BALLAST, 1);
-	check_path("late"); /* the directory is there in any case */
+	check_path("late"); /* the directory exists in any case */
 	m->make();
 	at = lowest();
 	check_ready();

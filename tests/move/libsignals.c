@@ -28,7 +28,7 @@ static _Atomic unsigned fast_ticks;
 static _Atomic bool release, cancelled, changed;
 static pthread_barrier_t barrier;
 
-/* 0: take none, ~0: hold all; sigprocmask() would not have it. */
+/* 0: block none, ~0: block all; sigprocmask() would refuse these two. */
 static void set_mask(uint64_t mask)
 {
 	CHECK(syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL,
@@ -74,7 +74,7 @@ static void on_cancel(void *arg)
 	cancelled = true;
 }
 
-/* Cancelled long ago, but the signal may not come in. */
+/* The thread was cancelled long ago, but blocks the signal. */
 static void *run_deaf(void *arg)
 {
 	int old;
@@ -94,7 +94,7 @@ static void *run_deaf(void *arg)
 	return NULL;
 }
 
-/* Holds up who changes the user of all threads. */
+/* Holds up the thread that changes the user of all threads. */
 static void *run_slow(void *arg)
 {
 	set_mask(~0ull);
@@ -128,7 +128,7 @@ static void all_go_on(void)
 	CHECK_WAIT(fast_ticks != ticks);
 }
 
-/* Waits for the slow thread, and nobody makes or ends a thread meanwhile. */
+/* Waits for the slow thread; meanwhile no thread is made or ended. */
 static int wait_for_setuid(void)
 {
 	pthread_t slow, other;

@@ -40,7 +40,7 @@ static void check_robust_list(const void *head)
 	CHECK(now == head && len == 24, "robust list %p, was %p", now, head);
 }
 
-/* Dies with its locks in hand, after all the moves. */
+/* This thread dies while it holds its locks, after all the moves. */
 static void *hold_and_die(void *arg)
 {
 	pthread_mutex_t *m = arg;
@@ -61,7 +61,7 @@ static void *hold_and_die(void *arg)
 	return NULL;
 }
 
-/* Blocked in the futex of a robust mutex while it is moved. */
+/* This thread is blocked in the futex of a robust mutex while it is moved. */
 static void *wait_for_death(void *arg)
 {
 	pthread_mutex_t *m = arg;
@@ -120,7 +120,7 @@ static void *other(void *arg)
 	return NULL;
 }
 
-/* Main holds these two all the time, and the kernel's tid is in them. */
+/* The main thread holds these two all the time; the kernel's tid is in them. */
 static void check_own(void)
 {
 	CHECK(pthread_mutex_lock(&checking) == EDEADLK);

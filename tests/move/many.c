@@ -16,10 +16,10 @@
 
 #include "check.h"
 
-/* What it should be. */
+/* What a descriptor should be. */
 struct one {
-	int fd, far;	/* the other end; in churn a duplicate, or -1 */
-	uint64_t seed;	/* of what is in it */
+	int fd, far;	/* the other end; for "churn" a duplicate, or -1 */
+	uint64_t seed;	/* of its content */
 	off_t pos, len; /* of a file */
 	unsigned name;
 	int flags;
@@ -114,7 +114,7 @@ static void file_rename(struct one *o)
 	CHECK(rename(from, name_of(o->name)) == 0);
 }
 
-/* Another file under the very same name, at the same number. */
+/* Put another file under the same name, at the same number. */
 static void file_replace(struct one *o)
 {
 	unsigned name = o->name;
@@ -168,7 +168,7 @@ static void file_again(struct one *o)
 	CHECK(o->fd >= 0);
 }
 
-/* What makes a name lead elsewhere, seldom: a move has to catch up with it. */
+/* Seldom: make the name lead elsewhere, so that a move has to catch up. */
 static void file_rename_or_so(struct one *o)
 {
 	switch (roll(3)) {
@@ -235,7 +235,7 @@ static void sockets_make(struct one *o)
 	check_write(o->far, &o->seed, sizeof(o->seed));
 }
 
-/* What it holds comes out of the near end, and goes in at the far one. */
+/* The content comes out of the near end, and goes in at the far end. */
 static void ends_check(struct one *o)
 {
 	uint64_t got;
@@ -263,7 +263,7 @@ static void epoll_make(struct one *o)
 	CHECK(epoll_ctl(set, EPOLL_CTL_ADD, o->fd, &ev) == 0);
 }
 
-/* The set tells of each, in turn. */
+/* The set reports each descriptor, in turn. */
 static void epoll_check(struct one *unused)
 {
 	struct epoll_event ev;

@@ -57,7 +57,7 @@ static unsigned char *map_huge(uint64_t seed)
 	return p;
 }
 
-/* Every other page of the middle one is given back. */
+/* Every other page of the middle mapping is given back. */
 static void tear(void)
 {
 	for (size_t i = 0; i < HUGE_PAGE; i += 2 * CHECK_PAGE)
@@ -116,7 +116,7 @@ static void make_memory(bool shared)
 	make_file();
 }
 
-/* The heap grows by some, is filled, shrinks by less. */
+/* The heap grows a bit, is filled, and shrinks by less. */
 static void breathe(uint64_t round)
 {
 	unsigned char *end = m.heap + m.heap_size;
@@ -168,7 +168,7 @@ static void finish(void)
 	}
 }
 
-/* A stack that is far deeper than what exec gave. */
+/* A stack that gets far deeper than exec made it. */
 __attribute__((noinline)) static int descend(int depth)
 {
 	volatile unsigned char frame[16384];
@@ -195,8 +195,8 @@ __attribute__((noinline)) static int descend(int depth)
 }
 
 /*
- * Argument "shared": shared mappings as well.  "sparse": the sparse mapping is
- * of 4 TiB, in which nobody may make page tables.
+ * Argument "shared": shared mappings as well. "sparse": the sparse mapping has
+ * 4 TiB, so large that no part of a move may make page tables for all of it.
  */
 int main(int argc, char **argv)
 {
@@ -207,7 +207,10 @@ int main(int argc, char **argv)
 		sparse_size = 1ul << 42;
 	make_memory(argc > 1 && !strcmp(argv[1], "shared"));
 	check_ready();
-	/* From here on nothing may call malloc: the heap is ours. */
+	/*
+	 * From here on nothing may call malloc: the heap is used by this
+	 * program.
+	 */
 	m.heap = sbrk(0);
 	if (check_sabotaged())
 		m.huge[HUGE_PAGE + 7] ^= 4;

@@ -42,7 +42,7 @@ static void verify(void)
 
 static void away_and_back(uint64_t *seed)
 {
-	/* always the same runs: none is in two mappings while it is away */
+	/* always the same runs: while one is away it is in no other mapping */
 	size_t i = check_rand(seed) % (PAGES / RUN) * RUN;
 	struct timespec ts = { .tv_nsec = (long)(check_rand(seed) % 4000000) };
 	void *from = page(i);

@@ -19,8 +19,9 @@ static uint16_t port;
 static char name[IF_NAMESIZE] = "lo";
 
 /*
- * The interface between the two hosts.  Where there are others the network is the
- * machine's own, and such an interface is another test's, which takes it away.
+ * The interface between the two hosts. If there are other interfaces, the
+ * network is the machine's own, and such an interface belongs to another test,
+ * which takes it away.
  */
 static void find_interface(void)
 {
@@ -78,7 +79,9 @@ static void source(int fd, int how, const char *group, const char *from)
 	CHECK(setsockopt(fd, IPPROTO_IP, how, &req, sizeof(req)) == 0);
 }
 
-/* What the kernel knows of a membership: how, and how many sources. */
+/*
+ * What the kernel knows of a membership: its filter mode, and how many sources.
+ */
 static int asked(int fd, int level, const char *on,
 		 struct sockaddr_storage group)
 {
@@ -110,7 +113,7 @@ static void make_sockets(void)
 			continue;
 		CHECK(setsockopt(sock[i], SOL_SOCKET, SO_REUSEADDR, &yes, 4) ==
 		      0);
-		/* else anybody's groups are everybody's */
+		/* else each socket receives the groups of all others */
 		CHECK(setsockopt(sock[i], IPPROTO_IP, IP_MULTICAST_ALL, &no,
 				 4) == 0);
 		any.sin_port = port;
@@ -173,7 +176,10 @@ static bool receives(int i, uint64_t want, int patience)
 	return true;
 }
 
-/* One of each group; what is sent while it moves may be lost, as may all. */
+/*
+ * Send one datagram to each group; any may be lost, as what is sent during the
+ * move is.
+ */
 static bool exchange(uint64_t n)
 {
 	struct sockaddr_storage ss = v4("239.77.1.1");

@@ -14,7 +14,7 @@
 #define FULL 65536
 
 static struct {
-	int quiet[2];  /* some content, nobody touches it */
+	int quiet[2];  /* some content, never touched */
 	int full[2];   /* to the last byte, and enlarged */
 	int closed[2]; /* content and then end of file */
 	int packet[2]; /* O_DIRECT: three packets */
@@ -108,13 +108,16 @@ static void check_content(void)
 		drain(p.fifo[0], 500, 15);
 		CHECK(read(p.fifo[0], &c, 1) < 0 && errno == EAGAIN);
 	}
-	/* The duplicate shares flags with its origin, and with nobody else. */
+	/*
+	 * The duplicate shares its flags with the original, and with no other
+	 * descriptor.
+	 */
 	fcntl(p.dup, F_SETFL, O_NONBLOCK);
 	CHECK(fcntl(p.quiet[0], F_GETFL) & O_NONBLOCK);
 	CHECK(!(fcntl(p.quiet[1], F_GETFL) & O_NONBLOCK));
 }
 
-/* One thread writes a stream as fast as the other reads it. */
+/* One thread writes a stream as fast as the other one reads it. */
 static int stream[2];
 static _Atomic bool stopping;
 

@@ -56,7 +56,7 @@ def produce(q):
 
 @guarded
 def consume(q, path, result):
-    """Whatever comes out of the queue goes into the database, in order."""
+    """Whatever comes out of the queue is written into the database, in order."""
     db = sqlite3.connect(f"file:{path}?nolock={0 if WAL else 1}", uri=True,
                          isolation_level=None)
     db.execute(f"pragma journal_mode={'wal' if WAL else 'persist'}")
@@ -79,7 +79,7 @@ def consume(q, path, result):
 
 @guarded
 def churn(seed):
-    """Dictionaries, strings and big integers that grow and go."""
+    """Dictionaries, strings and big integers that grow and shrink."""
     rng = random.Random(seed)
     while running():
         d = {rng.randrange(1 << 60): os.urandom(8) for _ in range(500)}

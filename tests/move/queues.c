@@ -15,7 +15,7 @@
 
 #define PIECE (64 << 10)
 
-/* One direction; bytes are those of a stream that depends on seed alone. */
+/* One direction; its bytes are a stream that depends on seed alone. */
 struct way {
 	int from, to;
 	uint64_t seed, sent, received;
@@ -24,7 +24,7 @@ struct way {
 static unsigned char piece[PIECE];
 static uint64_t turn, *least;
 
-/* Bytes of the stream from there on, up to the end of the piece. */
+/* The bytes of the stream from that position on, up to the end of the piece. */
 static size_t stream(const struct way *w, uint64_t at)
 {
 	check_fill(piece, PIECE, w->seed + at / PIECE);
@@ -65,7 +65,7 @@ static void drain(struct way *w, uint64_t upto)
 	}
 }
 
-/* Beyond what the host allows, where we may. */
+/* More than the host allows, if we are privileged. */
 static void set_buffers(int fd, int bytes)
 {
 	static const int opt[][2] = { { SO_SNDBUFFORCE, SO_SNDBUF },
@@ -91,7 +91,7 @@ static void make_ways(struct way w[2], int bytes)
 	CHECK(w[0].to >= 0 && close(l) == 0);
 }
 
-/* How many bytes are on their way. */
+/* How many bytes are under way. */
 static uint64_t make_all(struct way *w, int n, int bytes)
 {
 	uint64_t sum = 0;
@@ -110,7 +110,10 @@ static uint64_t make_all(struct way *w, int n, int bytes)
 	return sum;
 }
 
-/* What has come has room there, but for a packet that older kernels let in. */
+/*
+ * The receive buffer has room for what has come, except for a packet that older
+ * kernels let in.
+ */
 static void check_room(const struct way *v)
 {
 	int bytes = 0, room = 0;

@@ -27,7 +27,7 @@ static struct rseq *own_area(void)
 
 /*
  * counter[cpu]++ if this thread is not interrupted between the start and the
- * store; a loop in between makes that likely.  False: aborted.
+ * store, which a loop in between makes likely. Returns false if it was aborted.
  */
 static bool add_one(uint32_t cpu, unsigned long spins)
 {
@@ -53,7 +53,10 @@ static bool add_one(uint32_t cpu, unsigned long spins)
 		     "movq %%rdx, (%[slot])\n\t"
 		     "2:\n\t"
 		     "jmp 6f\n\t"
-		     /* What follows the signature is where an abort goes on. */
+		     /*
+		      * An aborted section goes on at the code that follows the
+		      * signature.
+		      */
 		     ".byte 0x0f, 0xb9, 0x3d\n\t"
 		     ".long 0x53053053\n\t"
 		     "4:\n\t"
@@ -77,7 +80,7 @@ static void check_registered(void)
 	uint32_t cpu = area->cpu_id;
 
 	CHECK(cpu < NR_CPUS, "cpu_id is %d", (int)cpu);
-	/* Registered already, and by these numbers. */
+	/* Registered already (EBUSY), and with these values. */
 	CHECK(syscall(SYS_rseq, area, sizeof(*area), 0, RSEQ_SIG) < 0 &&
 		      errno == EBUSY,
 	      "rseq is registered no more");

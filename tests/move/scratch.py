@@ -49,7 +49,7 @@ def shared_memory():
 
 
 def in_child(work):
-    """Does it work out in another process?  Whose locks are its own."""
+    """Evaluate it in another process, which does not have our locks."""
     pid = os.fork()
     if pid == 0:
         try:

@@ -23,7 +23,7 @@
 #define GET_REGISTRATIONS (1 << 9)
 #define NODES		  1024
 
-/* prctls whose second argument is where the answer goes. */
+/* prctl() options whose second argument says where the answer goes. */
 static const int by_word[] = { PR_GET_TSC, PR_GET_CHILD_SUBREAPER,
 			       PR_GET_PDEATHSIG };
 static const int by_value[] = { PR_MCE_KILL_GET,      PR_GET_IO_FLUSHER,
@@ -102,7 +102,7 @@ static void watch(const char *who)
 
 static void policy(int mode, unsigned long nodes)
 {
-	/* a kernel without NUMA has none */
+	/* a kernel without NUMA has no such call */
 	CHECK(syscall(SYS_set_mempolicy, mode, &nodes, 64) == 0 ||
 	      errno == ENOSYS);
 }
@@ -120,7 +120,10 @@ static void *early(void *arg)
 
 static atomic_bool over;
 
-/* To read the counter, as clock_gettime() does, would end it. */
+/*
+ * Reading the time stamp counter, as clock_gettime() does, would end the
+ * process.
+ */
 static void *no_counter(void *arg)
 {
 	struct timespec ms = { .tv_nsec = 1000000 };
@@ -153,14 +156,14 @@ static void make_process(void)
 		syscall(SYS_membarrier, commands[i], 0, 0);
 	for (int feature = 17; feature < 20; feature++)
 		syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, feature);
-	/* but where huge pages are asked for */
+	/* except where huge pages are asked for */
 	if (prctl(PR_SET_THP_DISABLE, 1, 2, 0, 0) < 0)
 		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	prctl(SET_MEMORY_MERGE, 1, 0, 0, 0);
 	policy(MPOL_BIND, 1);
 }
 
-/* Memory never becomes code: what says so is for good. */
+/* Memory can never become executable: this setting cannot be taken back. */
 static void make_mdwe(void)
 {
 	if (prctl(SET_MDWE, 1, 0, 0, 0) < 0)

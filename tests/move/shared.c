@@ -91,7 +91,7 @@ static void check_dropped(void)
 		      i);
 }
 
-/* In one place it is written, in the others it is seen. */
+/* What is written in one place is seen in all others. */
 static void use_anon(uint64_t n)
 {
 	size_t i = n % (SIZE / 8), part = 4 * CHECK_PAGE / 8;

@@ -21,7 +21,7 @@ static void on_signal(int sig, siginfo_t *si, void *uc)
 	delivered++;
 }
 
-/* Every disposition differs a little from the next one. */
+/* Each disposition differs a little from the one before. */
 static struct sigaction disposition(int sig)
 {
 	struct sigaction sa = { 0 };
@@ -102,7 +102,7 @@ static void take_none(int sig)
 	      "signal %d came twice", sig);
 }
 
-/* Signals to one thread wait there, and nowhere else. */
+/* Signals to one thread wait for that thread, and for no other one. */
 static void *run(void *arg)
 {
 	int id = (int)(intptr_t)arg;
@@ -117,7 +117,7 @@ static void *run(void *arg)
 	}
 	CHECK(pthread_kill(pthread_self(), SIGUSR2) == 0);
 	own = all;
-	sigdelset(&own, SIGRTMIN + 20 + id); /* a mask of its own */
+	sigdelset(&own, SIGRTMIN + 20 + id); /* its own mask */
 	pthread_sigmask(SIG_SETMASK, &own, NULL);
 	pthread_sigmask(SIG_SETMASK, NULL, &own); /* less KILL and STOP */
 	pthread_barrier_wait(&barrier);

@@ -54,7 +54,7 @@ static int wait_epoll(void)
 	return n;
 }
 
-/* Takes the signal itself; the handler does not run. */
+/* This call takes the signal itself; the handler does not run. */
 static int wait_info(void)
 {
 	siginfo_t si;
@@ -69,7 +69,7 @@ static int wait_info(void)
 	return -1;
 }
 
-/* pause() knows no mask: the signal must not come before it is called. */
+/* pause() has no mask: the signal must not come before it is called. */
 static int wait_pause(void)
 {
 	pauser = gettid();
@@ -136,7 +136,7 @@ int main(void)
 	if (check_sabotaged())
 		pthread_kill(t[1], SIGRTMIN + 1);
 	do {
-		/* Long enough to be caught asleep now and then. */
+		/* Long enough to be asleep now and then. */
 		for (int i = 0; i < 30 && check_running(); i++)
 			check_nap();
 		CHECK_WAIT(is_pausing());

@@ -40,7 +40,10 @@ static int wait_nanosleep(int64_t ns)
 	return nanosleep(&ts, &rem);
 }
 
-/* A system call, after which its arguments must be in their registers. */
+/*
+ * Make a system call, after which its arguments must still be in their
+ * registers.
+ */
 static long bare(long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		 uint64_t e, uint64_t f)
 {
@@ -115,7 +118,10 @@ static int wait_bare_futex(int64_t ns)
 	return r == -ETIMEDOUT ? 0 : -1;
 }
 
-/* The limit in memory that cannot be written: the kernel keeps the rest. */
+/*
+ * The limit is in memory that cannot be written: the kernel keeps the rest of
+ * it itself.
+ */
 static int wait_constant(int64_t ns)
 {
 	static const struct timespec short_time = { 0, 200 * MS };
@@ -258,16 +264,16 @@ static int wait_recv(int64_t ns)
 }
 
 /*
- * late: how much more time it may take, fixed: its only length.  What only the
- * socket knows, and a limit that the kernel cannot write the rest over, begin
- * anew at a move.
+ * late: by how much more time the call may take; fixed: its only length. A
+ * limit that only the socket knows, and one whose rest the kernel cannot write
+ * back, begin anew at a move.
  */
 static const struct way {
 	const char *name;
 	int (*wait)(int64_t ns);
 	int64_t late, fixed;
 } ways[] = {
-	{ "nanosleep, bare", wait_bare_nanosleep }, /* by the main thread */
+	{ "nanosleep, bare", wait_bare_nanosleep }, /* in the main thread */
 	{ "nanosleep", wait_nanosleep },
 	{ "clock_nanosleep monotonic", wait_abs_monotonic },
 	{ "clock_nanosleep realtime", wait_abs_realtime },
@@ -312,7 +318,7 @@ static void wait_once(const struct way *w, int64_t ns)
 	      (double)ns / SEC, (double)took / SEC, (double)passed / SEC);
 }
 
-/* First one that lasts for several moves. */
+/* The first wait of each lasts for several moves. */
 static void *run(void *arg)
 {
 	const struct way *w = arg;

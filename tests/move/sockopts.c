@@ -15,14 +15,14 @@
 
 enum kind { TCP4, TCP6, LISTENER, CONNECTED, UDP4, UDP6, UNIX, NR_KINDS };
 
-/* Sets of kinds. */
+/* Sets of kinds of sockets. */
 #define ON(kind) (1u << (kind))
 #define STREAMS	 (ON(TCP4) | ON(TCP6) | ON(LISTENER) | ON(CONNECTED))
 #define UDPS	 (ON(UDP4) | ON(UDP6))
 #define INET	 (STREAMS | UDPS)
 #define SIX	 (ON(TCP6) | ON(UDP6))
 #define ALL	 (INET | ON(UNIX))
-#define RECV	 UDPS /* what a datagram comes with */
+#define RECV	 UDPS /* options of what comes with a datagram */
 
 static const struct option {
 	unsigned on;
@@ -115,7 +115,7 @@ static const struct option {
 };
 #define NR (sizeof(options) / sizeof(*options))
 
-/* Not ints; each of a kind where it can be. */
+/* Options that are not ints; each on kinds that can have it. */
 static const struct timeval soon = { 3, 250000 };
 static const struct linger linger = { 1, 7 };
 static const char router_alert[4] = { (char)0x94, 4, 0, 0 };
@@ -140,7 +140,7 @@ static int sock[NR_KINDS];
 static const char *const names[] = { "TCP", "TCP6", "listener", "connection",
 				     "UDP", "UDP6", "unix" };
 
-/* One reading: of every option that there is, below these numbers. */
+/* Read once: every option below these numbers that there is. */
 static const int levels[] = { SOL_SOCKET, SOL_IP, SOL_IPV6, SOL_TCP, SOL_UDP };
 #define NR_LEVELS 5
 #define NAMES	  110
@@ -150,7 +150,7 @@ struct reading {
 };
 static struct reading before[NR_KINDS][NR_LEVELS][NAMES];
 
-/* What a kernel counts or makes up, and is no setting. */
+/* Options that are no settings: the kernel counts them or makes them up. */
 static const int not_settings[][2] = {
 	{ SOL_SOCKET, SO_ERROR },
 	{ SOL_SOCKET, SO_PEERCRED },
@@ -233,7 +233,7 @@ static void make_sockets(void)
 	sock[UNIX] = socket(AF_UNIX, SOCK_STREAM, 0);
 }
 
-/* Which kernel knows what differs; most must be there. */
+/* Kernels differ in the options that they know; most must be there. */
 static void set_options(void)
 {
 	unsigned set = 0;

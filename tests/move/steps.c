@@ -70,7 +70,10 @@ static void verify(const char *path)
 	fclose(f);
 }
 
-/* Where whoever moves us finds it, or in a place of our own. */
+/*
+ * At the place where whoever moves us looks for it, or in a directory of our
+ * own.
+ */
 static const char *steps_path(void)
 {
 	static char path[4096];

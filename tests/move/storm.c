@@ -20,7 +20,7 @@ enum state { ABSENT, ZERO, STAMPED, FILED };
 
 struct region {
 	unsigned char *base;
-	unsigned char *away; /* an address that nothing else is mapped at */
+	unsigned char *away; /* an address where nothing else is mapped */
 	enum state state[PAGES];
 	bool readable[PAGES], writable[PAGES], of_file[PAGES];
 	uint64_t stamp[PAGES];
@@ -94,7 +94,7 @@ static void unmap(struct region *r, size_t i, size_t n)
 	set_state(r, i, n, ABSENT);
 }
 
-/* Only where all n pages are mapped: advice on a hole is an error. */
+/* Only if all n pages are mapped: advice about a hole is an error. */
 static bool whole(struct region *r, size_t i, size_t n)
 {
 	for (size_t k = i; k < i + n; k++)
@@ -103,7 +103,7 @@ static bool whole(struct region *r, size_t i, size_t n)
 	return true;
 }
 
-/* Anonymous pages read as zero then; private file pages as the file. */
+/* After that anonymous pages read as zero, private file pages as the file. */
 static void dontneed(struct region *r, size_t i, size_t n)
 {
 	for (size_t k = i; k < i + n; k++)
@@ -130,7 +130,7 @@ static void protect(struct region *r, size_t i, size_t n, uint64_t how)
 
 static bool runs;
 
-/* A stamped run within one mapping moves away and back, holes and all. */
+/* A stamped run within one mapping moves away and back, with its holes. */
 static void move(struct region *r, size_t i, size_t n)
 {
 	size_t len = (runs ? n : 1) * CHECK_PAGE;
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 			mmap(NULL, PAGES * CHECK_PAGE, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		CHECK(r[i].base != MAP_FAILED);
-		/* not from mmap(): it would take the holes of other regions */
+		/* not mmap(), which would fill the holes of other regions */
 		r[i].away = (unsigned char *)0x200000000000 + (i << 30);
 		set_state(&r[i], 0, PAGES, ZERO);
 	}

@@ -29,8 +29,7 @@ static struct {
 	struct pair rest, half, full, talk, stream;
 	struct pair fin1, last; /* of "closing" */
 	bool closing, connecting;
-	int busy,
-		syn[3]; /* of "connecting": backlog of one, and who wants in */
+	int busy, syn[3]; /* "connecting": a full listener, its clients */
 } t;
 
 static void make_listener(void)
@@ -103,8 +102,8 @@ static int get(int fd, int level, int opt)
 #define PIECE 1000
 
 /*
- * Fill until both queues are full: unsent data at the sender as well.  When
- * memory is short a send may take a part of what it is given.
+ * Fill both queues, so that there is unsent data at the sender as well. When
+ * memory is short a send may take only a part.
  */
 static size_t fill(int fd, uint64_t seed)
 {
@@ -194,7 +193,10 @@ static void finish_closing(void)
 	CHECK(recv(t.last.a, &c, 1, 0) == 0, "FIN behind data is lost");
 }
 
-/* The first one or two fill the queue; the last one's SYN is not answered. */
+/*
+ * The first one or two connections fill the backlog; the SYN of the last one is
+ * not answered.
+ */
 static void make_connecting(void)
 {
 	struct sockaddr_storage a = t.addr;
@@ -212,7 +214,7 @@ static void make_connecting(void)
 	CHECK(state_of(t.syn[2]) == TCP_SYN_SENT);
 }
 
-/* Once there is room, the SYN that is sent again gets its answer. */
+/* Once there is room, the SYN is sent again and answered. */
 static void finish_connecting(void)
 {
 	CHECK(fcntl(t.busy, F_SETFL, O_NONBLOCK) == 0);
@@ -245,7 +247,7 @@ static void check_states(void)
 		CHECK(state_of(t.syn[2]) == TCP_SYN_SENT);
 }
 
-/* The listener still takes connections, also from its own port. */
+/* The listener still accepts connections, also from its own port. */
 static void check_listener(void)
 {
 	struct sockaddr_storage peer, self;

@@ -57,7 +57,10 @@ static void *send_all(void *arg)
 	return NULL;
 }
 
-/* Compares until the peer ends its stream, or for the caller until told. */
+/*
+ * Compare until the peer ends its stream, or, for the caller, until told to
+ * stop.
+ */
 static void recv_all(struct side *s)
 {
 	static unsigned char buf[PIECE];
@@ -78,7 +81,9 @@ static void recv_all(struct side *s)
 	}
 }
 
-/* End the stream, and take what still comes, so that no RST overtakes it. */
+/*
+ * End the stream, and read what still comes, so that no RST overtakes the end.
+ */
 static void hang_up(int fd)
 {
 	char buf[4096];

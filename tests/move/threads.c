@@ -40,7 +40,10 @@ static void check_self(const struct member *m, long tid, const char *name,
 	CHECK(check_same(stack, 64 * sizeof(*stack), m->id));
 }
 
-/* False if it was the last; thread 0 decides while it holds the token. */
+/*
+ * Returns false after the last turn; thread 0 decides that while it holds the
+ * token.
+ */
 static bool take_turn(struct member *m)
 {
 	bool go_on;
@@ -97,7 +100,7 @@ int main(int argc, char **argv)
 		m[i].id = i;
 		m[i].thread = check_thread(run, &m[i]);
 	}
-	pthread_barrier_wait(&barrier); /* all m[].thread are set */
+	pthread_barrier_wait(&barrier); /* all of m[].thread are set */
 	check_ready();
 	if (check_sabotaged())
 		__atomic_add_fetch(&counted, 1, __ATOMIC_RELAXED);

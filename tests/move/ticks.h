@@ -40,7 +40,10 @@ static inline void ticks_end(void)
 	CHECK(ticks_passed > 0);
 }
 
-/* At least so many nanoseconds since ticks_passed was that: all ticks but one that had begun. */
+/*
+ * How many nanoseconds have surely passed since ticks_passed had that value:
+ * all ticks except one that had begun.
+ */
 static inline int64_t ticks_since(int64_t passed)
 {
 	int64_t n = ticks_passed - passed - 1;

@@ -61,7 +61,7 @@ static void check_itimers(void)
 
 		CHECK(getitimer(i, &it) == 0);
 		CHECK(it.it_interval.tv_sec == 0);
-		/* CPU clocks are kept in ticks, and round up. */
+		/* CPU clocks count in ticks, and round up. */
 		CHECK(it.it_interval.tv_usec >= 20000 + 1000 * i &&
 			      it.it_interval.tv_usec < 30000,
 		      "timer %d: every %ld us", i,
@@ -217,7 +217,7 @@ static void check_timerfds(int64_t start_real)
 	      HOUR - (check_clock(CLOCK_REALTIME) - start_real));
 }
 
-/* What nobody read during all the moves was counted, and goes on. */
+/* Expirations that nobody read during the moves were counted, and go on. */
 static void finish_timerfds(int64_t start)
 {
 	uint64_t n;

@@ -49,7 +49,7 @@ static int64_t by_clock(void)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* The process that /proc/locks names for our lock by flock(). */
+/* The process that /proc/locks names as the holder of our flock() lock. */
 static int64_t by_locks(void)
 {
 	unsigned long long ino;
@@ -116,8 +116,8 @@ static _Noreturn void run_second(void)
 }
 
 /*
- * pthread_create() cannot ask for a number. The thread has our own thread-local
- * memory, and so we wait meanwhile.
+ * pthread_create() cannot be asked for a pid. The new thread uses our
+ * thread-local memory, so we wait meanwhile.
  */
 static long start_second(pid_t *tid)
 {
@@ -165,7 +165,7 @@ static int64_t clock_of_second(void)
 	return of_second;
 }
 
-/* Does it begin with what the first one had used? */
+/* Does its clock begin with the time that the first thread had used? */
 static int64_t by_used_number(void)
 {
 	if (first)
@@ -193,7 +193,10 @@ static struct thing {
 	{ "the peer's process of a socket pair", by_peercred, false },
 };
 
-/* Both ends have said all: the one that is left has nothing but names. */
+/*
+ * Both ends have sent and received all: the one that is left has only its
+ * addresses.
+ */
 static void make_over(void)
 {
 	struct sockaddr_in at;

@@ -23,7 +23,7 @@ static uint64_t *memory, shadow[PAGES], seed = 1;
 static int mem, pair[2], pipes[2], object, direct = -1;
 static uint64_t *short_one, short_shadow[PAGES];
 
-/* ---- one thread: a page at a time ---- */
+/* ---- the first thread: one page at a time ---- */
 
 static void write_vm(void *to, void *from)
 {
@@ -90,7 +90,7 @@ static void look(size_t i)
 	      "page %zu", i);
 }
 
-/* Its pages are taken elsewhere and thrown away; the mapping stays. */
+/* The pages are moved elsewhere and thrown away; the mapping stays. */
 static void take_away(size_t i)
 {
 	void *p = mremap(memory + i * WORDS, CHECK_PAGE, CHECK_PAGE,
@@ -139,9 +139,9 @@ static void turn(void)
 	}
 }
 
-/* ---- another: direct I/O ---- */
+/* ---- the other thread: direct I/O ---- */
 
-/* Block k of the file is all of that value. */
+/* All bytes of block k of the file have that value. */
 static uint64_t block_value(size_t k)
 {
 	return 0x0101010101010101 * (k + 1);

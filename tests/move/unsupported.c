@@ -36,7 +36,7 @@ static pid_t child;
 static unsigned char *map;
 static char path[512];
 
-/* A child that gives back each byte it gets, until the pipe is closed. */
+/* A child that returns each byte that it gets, until the pipe is closed. */
 static void make_child(void)
 {
 	int to[2], from[2];
@@ -186,7 +186,7 @@ static void use_namespace(void)
 	CHECK(gethostname(name, sizeof(name)) == 0 && !strcmp(name, "nested"));
 }
 
-/* The filter turns getpgid into an error and lets all else through. */
+/* The filter makes getpgid() fail, and allows all other calls. */
 static void make_seccomp(void)
 {
 	struct sock_filter code[] = {
@@ -206,7 +206,10 @@ static void use_seccomp(void)
 	CHECK(syscall(SYS_getpgid, 0) < 0 && errno == EDOM);
 }
 
-/* No child of ours: its parent has ended.  It answers as long as it lives. */
+/*
+ * It is no child of ours, because its parent has ended. It answers as long as
+ * it lives.
+ */
 static void make_sharer(void)
 {
 	int status;
@@ -253,7 +256,7 @@ static void make_deleted(void)
 	CHECK(unlink(check_path("gone")) == 0);
 }
 
-/* Whoever will write to it is elsewhere. */
+/* The process that will write to it is elsewhere. */
 static void make_fifo(void)
 {
 	CHECK(mkfifo(check_path("fifo"), 0600) == 0);
@@ -271,7 +274,7 @@ static void use_fifo(void)
 	CHECK(read(fd, &c, 1) == 1 && c == 'x');
 }
 
-/* "abc", an urgent byte, "def"; the last it reads in the end. */
+/* "abc", an urgent byte, "def"; the rest is read at the end. */
 static void make_urgent(void)
 {
 	struct sockaddr_in a;
@@ -310,7 +313,7 @@ static void finish_urgent(void)
 	finish_behind();
 }
 
-/* It lets all calls through, now. */
+/* The selector still lets all calls through. */
 static void make_dispatch(void)
 {
 	static volatile char selector;
@@ -337,7 +340,7 @@ static void make_other(void)
 	CHECK(fd >= 0);
 }
 
-/* A descriptor under way, which nobody takes. */
+/* A descriptor that was sent, and that nobody receives. */
 static void make_passing(void)
 {
 	char room[CMSG_SPACE(sizeof(int))] = { 0 }, c = 'x';

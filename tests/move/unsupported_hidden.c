@@ -29,7 +29,7 @@ static void nothing(void)
 {
 }
 
-/* A thread makes itself other than the rest, and stays so. */
+/* A thread that makes itself different from the others, and stays so. */
 static void start(void *(*fn)(void *))
 {
 	thread = check_thread(fn, NULL);
@@ -94,7 +94,7 @@ static void make_own_user(void)
 	start(own_user);
 }
 
-/* The filter turns getpgid into an error and lets all else through. */
+/* The filter makes getpgid() fail, and allows all other calls. */
 static void *own_filter(void *arg)
 {
 	struct sock_filter code[] = {
@@ -153,8 +153,8 @@ static void finish_gone(void)
 }
 
 /*
- * Its working directory is still the root there was: the way back, and to the
- * file that stops it.
+ * Its working directory is still the former root: the way back, and to the file
+ * that stops this program.
  */
 static void make_chroot(void)
 {

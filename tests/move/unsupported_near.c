@@ -16,7 +16,7 @@ static void nothing(void)
 {
 }
 
-/* Give back each byte until the end of what comes; then write on and on. */
+/* Return each byte until the end of the stream; then write without end. */
 static void peer(int listener)
 {
 	char c = 'x';
@@ -31,7 +31,7 @@ static void peer(int listener)
 	_exit(0);
 }
 
-/* To a process that is no child; its connection is fd. */
+/* Connect to a process that is no child of ours; fd is our end. */
 static void connect_peer(int listener, const struct sockaddr_in *at)
 {
 	pid_t child;
@@ -126,7 +126,7 @@ static void make_own_half(void)
 	CHECK(shutdown(fd, SHUT_WR) == 0);
 }
 
-/* At that address, which others may have as well. */
+/* Bind to that address, which other sockets may have as well. */
 static int join_port(int type, struct sockaddr_in *at)
 {
 	int s = socket(AF_INET, type, 0), one = 1;
@@ -139,7 +139,7 @@ static int join_port(int type, struct sockaddr_in *at)
 	return s;
 }
 
-/* Takes part until the process has ended that shares its port. */
+/* Share a port until the process that shares it has ended. */
 static void partner(int type, struct sockaddr_in *at, pid_t with, int told)
 {
 	close(fd);
@@ -151,7 +151,7 @@ static void partner(int type, struct sockaddr_in *at, pid_t with, int told)
 	_exit(0);
 }
 
-/* With a process that is no child. */
+/* Share it with a process that is no child of ours. */
 static void share_port(int type)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,

@@ -28,7 +28,7 @@ static void make_sysv(void)
 	check_fill(map, SIZE, 1);
 }
 
-/* Made, but not attached: nothing is mapped. */
+/* The segment is made, but not attached: nothing is mapped. */
 static void make_segment(void)
 {
 	id = shmget(IPC_PRIVATE, SIZE, IPC_CREAT | 0600);

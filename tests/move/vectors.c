@@ -69,7 +69,10 @@ struct regs {
 #define KLOAD(i, insn, reg) insn " 2048+" #i "*8(%[in]), %%" reg #i "\n\t"
 #define KSAVE(i, insn, reg) insn " %%" reg #i ", 2048+" #i "*8(%[out])\n\t"
 
-/* The general registers ride along: r8-r13 hold values across the spin. */
+/*
+ * The general registers are tested along with these: r8-r13 hold values over
+ * the spin.
+ */
 #define GP_LOAD                                                \
 	"mov 2112(%[in]), %%r8\n\tmov 2120(%[in]), %%r9\n\t"   \
 	"mov 2128(%[in]), %%r10\n\tmov 2136(%[in]), %%r11\n\t" \
@@ -179,7 +182,7 @@ static void x87_spin(uint16_t cw, uint32_t mxcsr, unsigned long n)
 
 static __thread uint32_t frame;
 
-/* It changes at the first use of a tile and never else. */
+/* This changes at the first use of a tile, and never again. */
 static void check_frame(const ucontext_t *uc)
 {
 	uint32_t now;
@@ -203,7 +206,7 @@ static void on_trap(int sig, siginfo_t *si, void *context)
 
 /* ---- tiles ---- */
 
-/* It holds them over the spin and, every other round, gives them up. */
+/* The thread holds tiles over the spin and gives them up every other round. */
 static void tile_spin(uint64_t seed, bool release)
 {
 	static __thread unsigned char in[TILES_BYTES], out[TILES_BYTES];

@@ -18,7 +18,7 @@ class Failed(Exception):
 
 
 def controller_options(home):
-    """As `stint testbed up` gives them to the controller of the bed there."""
+    """As `stint testbed up` gives them to the controller of that bed."""
     return [f"--state-dir={home}/controller", "--pool=10.77.128.0/17",
             "--min-uid=0", f"--listen=unix:{home}/controller.sock"]
 
@@ -31,7 +31,7 @@ def agent_options(home, host):
 
 
 class Short(Failed):
-    """It was over before all its ranks were seen to run."""
+    """The job was over before all its ranks were seen to run."""
 
 
 class Job:
@@ -40,7 +40,7 @@ class Job:
         self.out, self.err = out, err
 
     def ranks(self):
-        """Rank to host, of those that run."""
+        """Rank to host, for the ranks that run."""
         for j in self.bed.ask("ps", str(self.number)):
             return {r["rank"]: r["host"] for r in j["ranks"]
                     if r["state"] == "running"}
@@ -63,7 +63,7 @@ class Job:
             time.sleep(0.01)
 
     def move(self, rank, host, *options):
-        """The report of the move as a dict; Failed if it stays."""
+        """The report of the move as a dict; raises Failed if the rank stays."""
         r = self.bed.stint("migrate", f"{self.number}.{rank}", host, "--json",
                            *options)
         try:
@@ -114,7 +114,7 @@ class Bed:
         for j in self.jobs:
             if j.process.poll() is None:
                 j.process.terminate()
-        # Whoever ends us by a signal sends it to our whole group as well.
+        # Whoever ends us by a signal sends that to our whole group as well.
         down = self.stint("testbed", "down", timeout=300,
                           start_new_session=True)
         for j in self.jobs:
@@ -124,9 +124,9 @@ class Bed:
                 j.process.kill()
                 j.process.wait()
         for p in self.restarted.values():
-            p.terminate()  # an agent is gone already, the controller not
+            p.terminate()  # an agent is gone already, the controller is not
             p.wait(60)
-        if down.returncode:  # its record is what the next attempt needs
+        if down.returncode:  # the next attempt needs its record
             print(f"STINT_TESTBED_DIR={self.env['STINT_TESTBED_DIR']} "
                   f"STINT_TESTBED={self.env['STINT_TESTBED']} is still there: "
                   f"{down.stderr.strip()}", file=sys.stderr)
@@ -142,7 +142,8 @@ class Bed:
         return self.stint("testbed", "exec", host, *argv, **kw)
 
     def ask(self, *args):
-        """All objects that a command lists; a controller may be too busy for a while."""
+        """All objects that a command lists; asks again if the controller is too busy for a
+        while."""
         end = time.monotonic() + 120
         r = self.stint(*args, "--json")
         while "did not answer in time" in r.stderr and time.monotonic() < end:
@@ -153,7 +154,7 @@ class Bed:
 
     @staticmethod
     def is_of(job, argv):
-        """Whether it was submitted with these words; a list may cut them."""
+        """Was it submitted with these words? A list may show them cut."""
         told = job["argv"]
         n = len(told) - 1 if told[-1:] == ["..."] else len(argv)
         return told[:n] == list(argv)[:n]
@@ -218,10 +219,10 @@ class Bed:
                 argv, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True)
 
-    # ---- what is there, so that one sees what is left behind
+    # ---- what is there, to see what is left behind later
 
     def ip(self, where, *args):
-        """The ip command in the namespace of a host, or in the "lan"'s."""
+        """Run ip(8) in the network namespace of a host, or in the "lan"."""
         ns = f"{self.home}/{where}" + ("" if where == "lan" else "/netns")
         return subprocess.run(["nsenter", f"--net={ns}", "ip", *args],
                               check=True, capture_output=True,
@@ -254,14 +255,14 @@ class Bed:
         return found
 
     def nothing_new(self, before, seconds=300):
-        """Failed if there is more than there was, and it does not go."""
+        """Raises Failed if there is more than there was, and it does not go."""
         if not until(lambda: not self.things() - before, seconds):
             raise Failed("left behind: " +
                          ", ".join(sorted(self.things() - before)))
 
 
 def parser(seed=True):
-    """What programs that work on a bed for a while all understand."""
+    """The options that all programs have that work on a bed for a while."""
     p = argparse.ArgumentParser()
     p.add_argument("--build", default=os.environ.get("STINT_BUILD", "build"))
     if seed:
@@ -270,7 +271,7 @@ def parser(seed=True):
 
 
 def main(opts, work, hosts, *options, what=None):
-    """Print what work(bed) returns; the program's exit code."""
+    """Print what work(bed) returns; returns the program's exit code."""
     try:
         with Bed(opts.build, hosts, *options) as b:
             print(work(b))

@@ -42,7 +42,7 @@ static uint64_t seed_of(long round, int kind, int from, int to)
 		   mix((uint64_t)from * 65536 + (uint64_t)to + 1));
 }
 
-/* Sizes cover all magnitudes from one byte to the largest alike. */
+/* Sizes are spread evenly over all magnitudes from one byte to the largest. */
 static size_t size_of(uint64_t seed)
 {
 	unsigned bits = 0;
@@ -97,7 +97,7 @@ static void ring(long round, bool blocking)
 	       round);
 }
 
-/* Rank 0 answers; even ranks send before odd ones may. */
+/* Rank 0 answers; even ranks send first, odd ones receive first. */
 static void plain_send(long round)
 {
 	uint64_t seed;
@@ -150,7 +150,7 @@ static void allreduce(long round)
 	c.bytes += sizeof(sum);
 }
 
-/* Each pair has a size of its own; none exceeds max / size. */
+/* Each pair of ranks has a size of its own, none above max / size. */
 static void alltoall(long round)
 {
 	int counts[4][256]; /* sent, at, received, at */
@@ -175,7 +175,7 @@ static void alltoall(long round)
 		       seed_of(round, 6, r, c.rank), round);
 }
 
-/* Eight messages are sent in one order and received in the other. */
+/* Eight messages are sent in one order and received in the opposite one. */
 static void out_of_order(long round)
 {
 	enum { NR = 8 };
@@ -225,7 +225,7 @@ static void on_usr1(int sig)
 	enough = 1;
 }
 
-/* Rank 0's clock, and its signals, decide for all. */
+/* The clock and the signals of rank 0 decide for all. */
 static bool go_on(long round, double end)
 {
 	int on = c.o.rounds ? round < c.o.rounds : MPI_Wtime() < end;

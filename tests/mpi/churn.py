@@ -37,8 +37,8 @@ class Churn:
         self.rng = random.Random(opts.seed)
         self.lock = threading.Lock()
         self.trouble, self.begun, self.ended, self.failed = None, 0, 0, 0
-        self.news = []  # what happened to which job, for who reads a failure
-        # While somebody may have killed what any job needs.
+        self.news = []  # what happened to which job, for whoever reads a failure
+        # While something may be killed that any job needs.
         self.strikes = 0
 
     def kind(self, rng):
@@ -59,13 +59,13 @@ class Churn:
                                  "--quiet", "--seed", tag], None)]
         return kinds[-1] if self.opts.mpi else rng.choice(kinds)
 
-    # ---- what happens to a job; each returns whether it may fail by that
+    # ---- what happens to a job; each function returns whether the job may fail by that
 
     def leave_alone(self, rng, p):
         return False
 
     def find(self, p):
-        """The job of that client, None when it is over or not there yet."""
+        """The job of that client; None if it is over or not there yet."""
         mine = [j for j in self.bed.ask("ps") if j["argv"] == p.args[4:]]
         return mine[0] if mine else None
 
@@ -100,7 +100,7 @@ class Churn:
     def restart(self, rng, p):
         name = rng.choice(["controller", *self.bed.hosts])
         with self.lock:
-            # A rank whose keeper an agent is about to start dies with it.
+            # If a keeper is killed while an agent starts it, its rank dies with it.
             self.strikes += name != "controller"
             self.bed.restart(name)
         return False
@@ -154,7 +154,7 @@ class Churn:
                 if self.trouble:
                     return
                 self.one(rng)
-        except Exception as e:  # of this thread; told by the main one
+        except Exception as e:  # of this thread; reported by the main one
             self.trouble = self.trouble or e
 
     def some(self, jobs):
@@ -192,7 +192,7 @@ class Churn:
                   ", ".join(f"{k} {v >> 10}" for k, v in now.items()),
                   flush=True)
         for name, was in size.items():
-            # One that was started again has another size.
+            # A service that was started again has another size.
             if name not in self.bed.restarted and now[name] > was + GROWTH:
                 raise bed.Failed(f"{name} grew from {was >> 10} to "
                                  f"{now[name] >> 10} KiB")

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Say what is wrong, from whichever rank, and end the job with status 1. */
+/* Any rank: print what is wrong, and end the job with status 1. */
 __attribute__((noreturn, format(printf, 1, 2))) static inline void fail(
 	const char *fmt, ...)
 {
@@ -47,7 +47,7 @@ static inline uint64_t mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* n bytes that whoever knows the seed can make as well (splitmix64). */
+/* Fill n bytes in a way that depends on the seed alone (splitmix64). */
 static inline void make_bytes(unsigned char *p, size_t n, uint64_t seed)
 {
 	size_t i = 0;
@@ -64,7 +64,7 @@ static inline void make_bytes(unsigned char *p, size_t n, uint64_t seed)
 	}
 }
 
-/* The first byte that is not what make_bytes() makes, or -1. */
+/* The index of the first byte that is not as make_bytes() makes it, or -1. */
 static inline long wrong_byte(const unsigned char *p, size_t n, uint64_t seed)
 {
 	for (size_t i = 0; i < n; i += 8) {

@@ -24,7 +24,7 @@ CLIENTS, ROUNDS = 12, 4
 
 
 def dies(c, restart):
-    """A host of one job's dies; restart: its agent is back at once."""
+    """A host of one job dies; restart: its agent is back at once."""
     b = c.bed
     struck = b.start(3, "sleep", "1000", hosts=["h1", "h2", "h3"])
     other = b.start(2, "sh", "-c", "sleep 2; echo done", hosts=["h2", "h3"])
@@ -56,7 +56,7 @@ def host(c):
 
 
 def client(c):
-    """A waiting job's client, whose terminal tells when it was taken."""
+    """The client of a waiting job, whose terminal shows when the job was accepted."""
     ours, theirs = pty.openpty()
     p = subprocess.Popen([c.bed.exe, "run", "true"], env=c.bed.env,
                          stdin=subprocess.DEVNULL, stdout=theirs,

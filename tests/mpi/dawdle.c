@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define LATE	60	 /* calls, of which each is late */
+#define LATE	60	 /* so many calls are all late */
 #define LONGEST 10000000 /* ns */
 
-/* Waits, and says where the call is to go on; from the stubs below. */
+/* Waits, and returns where the call is to go on; called by the stubs below. */
 void *dawdle(const char *call);
 
 void *dawdle(const char *call)
@@ -33,8 +33,8 @@ void *dawdle(const char *call)
 }
 
 /*
- * Whatever the arguments are (none is a floating-point number), they stay in
- * their registers and on the stack.
+ * Whatever the arguments are (none is a floating-point number), they are kept
+ * in their registers and on the stack.
  */
 __asm__(".irp call, "
 	"Send Ssend Bsend Rsend Recv Sendrecv Sendrecv_replace Isend "

@@ -23,7 +23,7 @@ from procs import kill, processes
 # The scenarios; their names are those of the functions
 
 def link_lost_after_the_record(c, m):
-    """The source wrote its record and is away: undecided until it is back."""
+    """The source has written its record and is away: undecided until it is back."""
     c.no_agent("h1")
     m.kill_engine("h2")
     m.undecided("h1", "start the agent")
@@ -33,7 +33,7 @@ def link_lost_after_the_record(c, m):
 
 
 def link_lost_before_the_record(c, m):
-    """The source's engine dies undecided: the rank stays."""
+    """The source's engine dies before it has decided: the rank stays."""
     c.no_agent("h1")
     m.kill_engine("h2")
     m.undecided("h1", "start the agent")
@@ -43,7 +43,7 @@ def link_lost_before_the_record(c, m):
 
 
 def controller_restarted(c, m):
-    """Undecided before it was killed and after; both agents come back."""
+    """Undecided before the controller was killed and after; then both agents come back."""
     c.no_agent("h1")
     m.kill_engine("h2")
     m.undecided("h1")
@@ -59,7 +59,7 @@ def controller_restarted(c, m):
 
 
 def everything_restarted(c, m):
-    """Agents and controller die at once, the source's answer is no."""
+    """Agents and controller die at once; the source answers that the rank stays."""
     m.kill_engine("h2")
     c.no_agent("h1")
     c.no_agent("h2")
@@ -83,7 +83,7 @@ def source_host_comes_back_with_its_record(c, m):
 
 
 def source_host_dies_when_the_copy_runs(c, m):
-    """It runs at h2 whether or not h1 ever says so."""
+    """The rank runs at h2, whether or not h1 ever says so."""
     c.crash("h1")
     m.runs_at("h2")
     c.agent("h1")
@@ -91,7 +91,7 @@ def source_host_dies_when_the_copy_runs(c, m):
 
 
 def source_host_is_given_up_when_the_copy_runs(c, m):
-    """Its record is of no use to anybody, and goes when it comes back."""
+    """h1's record is of no use to anybody, and is removed when h1 comes back."""
     c.crash("h1")
     c.no_controller()
     c.controller("2s")
@@ -107,7 +107,7 @@ def source_host_is_given_up_when_the_copy_runs(c, m):
 
 
 def source_host_is_gone_and_the_rank_moves_on(c, m):
-    """Nobody waits for h1, which finds nothing to say when it comes back."""
+    """Nobody waits for h1, which has nothing to say when it comes back."""
     c.crash("h1")
     m.runs_at("h2")
     m.on_to("h3")
@@ -119,7 +119,7 @@ def source_host_is_gone_and_the_rank_moves_on(c, m):
 
 
 def source_agent_is_away_and_the_rank_moves_on(c, m):
-    """Its keeper's copy stands still until it is told that it has left."""
+    """The copy at h1 stands still until its keeper is told that the rank has left."""
     c.no_agent("h1")
     m.kill_engine("h1")
     ensure(m.settled, lambda: f"not settled: {m.info()}")
@@ -130,7 +130,7 @@ def source_agent_is_away_and_the_rank_moves_on(c, m):
 
 
 def agent_away(c, m):
-    """Its rank runs on, and is not lost."""
+    """The rank runs on, and is not lost."""
     m.go()
     m.told(0, "moved from h1 to h2")
     c.no_agent("h2")
@@ -155,7 +155,7 @@ def source_host_comes_back_without_a_record(c, m):
 
 
 def source_host_never_comes_back(c, m):
-    """Given up after lost-after, also by a controller that was restarted."""
+    """The rank is given up after lost-after, also by a controller that was restarted."""
     m.kill_engine("h2")
     c.crash("h1")
     m.undecided("h1", "start the agent")
@@ -168,7 +168,7 @@ def source_host_never_comes_back(c, m):
 
 
 def destination_died_before_anybody_knew(c, m):
-    """Record there, destination's keeper gone, and nobody saw it go."""
+    """There is a record, the destination's keeper is gone, and nobody noticed that."""
     c.no_controller()
     m.kill_keeper("h2")
     kill(processes("\0agent\0", f"{c.home}/h2/run"))
@@ -189,7 +189,7 @@ def killed_while_undecided(c, m):
 
 
 def stale_copy_of_an_older_move(c, m):
-    """A copy that was turned down must not be taken for a later move's."""
+    """A copy that was turned down must not be taken for that of a later move."""
     m.kill_engine("h2")
     m.undecided("has decided")
     c.no_agent("h2")
@@ -200,10 +200,10 @@ def stale_copy_of_an_older_move(c, m):
     m.migrate("h3")
 
     def begun():
-        if m.migrations[-1].poll() is not None:  # its keeper was not heard yet
+        if m.migrations[-1].poll() is not None:  # its keeper had not been heard yet
             m.migrate("h3")
         return m.stopped()
-    m.engine = ensure(begun, m.said)  # struck as well: its keeper's wish
+    m.engine = ensure(begun, m.said)  # this engine is struck as well, as its keeper asked
     m.go()
     ensure(lambda: m.rank()["host"] == "h3", m.said)
     c.no_controller()

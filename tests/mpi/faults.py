@@ -54,8 +54,8 @@ PARTIES = ["source-engine", "dest-engine", "old-keeper", "new-keeper",
            "source-agent", "dest-agent", "controller", "link"]
 # Longer than FRAME_PATIENCE (src/move/wire/frame.h), shorter than `lost-after`.
 SILENCE = 40
-# Of a rank whose engine hangs: three seconds, and what it takes to ask who has
-# it where that is in doubt.  What nobody bounded took 30 and more.
+# The most for a rank whose engine hangs: three seconds, and what it takes to ask who has
+# the rank if that is in doubt.  Without a bound it was 30 seconds and more.
 STANDSTILL = 15
 
 
@@ -86,22 +86,22 @@ def committed(point):
 
 
 def expected(point, party, blow):
-    """What may become of the rank: "h1", "h2" and "lost"."""
+    """Where the rank may be then: "h1", "h2" or "lost"."""
     if blow == "kill" and party == "old-keeper" and not committed(point):
-        return {"lost"}  # a keeper's death ends what it keeps
+        return {"lost"}  # the death of a keeper ends what it keeps
     if blow == "kill" and party == "new-keeper" and committed(point):
         return {"lost"}
     if point == "dest-ready" and party == "dest-engine" and \
             blow in ("kill", "error"):
-        return {"h1", "h2"}  # it ends by itself: READY's sender may be gone
+        return {"h1", "h2"}  # the source ends by itself: the sender of READY may be gone
     if committed(point):
         return {"h2"}
-    # READY lies with the source, which looks once more whether its sender
-    # lives; between that look and the record nobody can know.
+    # READY has arrived at the source, which looks once more whether its sender lives;
+    # between that look and the record nobody can know.
     if blow == "kill" and POINTS.index(point) >= POINTS.index("source-sent") \
             and party in ("dest-engine", "new-keeper"):
         return {"h1", "h2" if party == "dest-engine" else "lost"}
-    # Struck before: an engine cannot go on, everybody else may.
+    # Struck before the decision: an engine cannot go on, everybody else can.
     if blow == "error":
         return {"h1"}
     return {"h1"} if blow == "kill" and "agent" not in party and \
@@ -109,7 +109,7 @@ def expected(point, party, blow):
 
 
 class Case:
-    RANK = 0  # which is moved, from h1 to h2
+    RANK = 0  # the rank is moved from h1 to h2
 
     def __init__(self, b, name, program):
         self.bed, self.name, self.program = b, name, program
@@ -118,17 +118,17 @@ class Case:
         self.steps = os.path.join(self.dir, "steps")
         self.job = self.migrate = None
 
-    # ---- who is who
+    # ---- finding the parties
 
     def keeper(self, host):
-        """The rank's keeper there; an engine is a fork and looks like it."""
+        """The rank's keeper on that host; an engine is a fork of it, and looks like it."""
         pids = processes("keeper", f"--run-dir={self.bed.home}/{host}/run",
                          f".{self.RANK}\0")
         return [p for p in pids
                 if (is_now := stat_of(p)) and is_now[1] not in pids]
 
     def engine(self, host):
-        """Its engine: the child that looks like it, and is not a capsule's."""
+        """The keeper's engine: the child that looks like it, and is not a capsule's init."""
         return [c for k in self.keeper(host) for c in children(k)
                 if read_proc(c, "cmdline") == read_proc(k, "cmdline") and
                 os.path.exists(f"/proc/{c}/ns/pid") and
@@ -136,7 +136,7 @@ class Case:
                 os.readlink("/proc/self/ns/pid")]
 
     def pids(self):
-        """The processes that are the party; none of the link."""
+        """The processes of the party; none for the link."""
         if self.party == "link":
             return []
         if self.party.endswith("-engine"):
@@ -176,12 +176,12 @@ class Case:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def own_point(self):
-        """The blow is the engine's own, at its own point."""
+        """The engine strikes itself, at its own point."""
         return self.party == f"{side(self.point)}-engine" and \
             self.blow in ("kill", "error")
 
     def strike(self):
-        """The engine that stands at the point, and the party is struck."""
+        """Wait until the engine stands at the point, and strike the party."""
         hosts = "h1" if side(self.point) == "source" else "h2"
         here = until(lambda: [p for p in self.engine(hosts)
                               if (stat_of(p) or "-")[0] == "T"])
@@ -190,7 +190,7 @@ class Case:
                 is not None else "it has not ended"
             raise bed.Failed(f"the move never came to that point: {said}")
         self.fault("")
-        # The other end goes on as far as it can.
+        # Let the other end go on as far as it can.
         time.sleep(0.2)
         victims = self.pids()
         if self.blow == "cut":
@@ -217,7 +217,7 @@ class Case:
             raise bed.Failed(f"the rank stands still for {STANDSTILL} s")
 
     def await_death(self, victims):
-        """Also of an engine, which ends with its keeper, or as its orphan."""
+        """This is also true of an engine, which ends with its keeper, or as its orphan."""
         if self.blow != "kill" or self.service():
             return
         host = {"old-keeper": "h1", "new-keeper": "h2"}.get(self.party)
@@ -226,20 +226,20 @@ class Case:
             raise bed.Failed(f"{self.party} does not die")
 
     def over(self):
-        """Parties that have done all they do when a point is reached."""
+        """Parties that have done all their work when a point is reached."""
         return {"source-engine", "old-keeper"} \
             if self.point == "dest-running" else \
             {"dest-engine"} if self.point in (
                 "source-committed", "source-running") else set()
 
     def wait_silence(self, victims):
-        """Until all that can be settled is, as far as one hears of it."""
+        """Wait until everything is settled that can be, as far as it is reported."""
         until(lambda: self.migrate.poll() is not None, SILENCE)
         if self.blow == "cut":
             self.bed.ip("lan", "link", "set", "h1", "up")
         kill(victims, signal.SIGCONT)
 
-    # ---- what became of it
+    # ---- the outcome
 
     def info(self):
         r = self.bed.stint("ps", "-a", "--json", str(self.job.number))
@@ -248,7 +248,7 @@ class Case:
         return bed.json.loads(r.stdout) if r.stdout else None
 
     def settled(self):
-        """The job's entry once no move of it is under way any more."""
+        """The job's entry once none of its ranks is being moved."""
         i = self.info()
         return i if i and (i["state"] == "done" or
                            not any("moving_to" in r for r in i["ranks"])) \
@@ -261,14 +261,14 @@ class Case:
         for p in all_pids():
             line = [x for x in read_proc(p, "cgroup").splitlines()
                     if ":freezer:" in x]
-            # In the freezer's group is all of a capsule but its init.
+            # The freezer's group has all of a capsule except its init.
             if line and bed_name in line[0] and stat_of(p) and \
                     name in line[0] + ".":
                 found.append(line[0].split(bed_name)[1].split("/")[0])
         return found
 
     def untrue(self, info):
-        """What `stint ps` says and is not so; "" when all is."""
+        """What `stint ps` says that is not true; "" if there is nothing."""
         if info["state"] == "done":
             return ""
         for r in info["ranks"]:
@@ -302,7 +302,7 @@ class Case:
             raise bed.Failed("a line of output came twice or out of order")
 
     def ahead(self):
-        """Who of the testbed is put ahead of others, for a move."""
+        """Processes of the testbed that are ahead of others, for a move."""
         name = f"stint-testbed.{self.bed.env['STINT_TESTBED']}/"
         return [f"{p} {comm(p)}" for p in all_pids()
                 if name in read_proc(p, "cgroup") and is_ahead(p)]
@@ -343,7 +343,7 @@ class Case:
         return became
 
     def check_said(self, became):
-        """What `stint migrate` says is what became of it."""
+        """What `stint migrate` says is what has happened."""
         text, _ = self.migrate.communicate(timeout=300)
         moved = self.migrate.returncode == 0
         if became == "lost" and ("stays on" in text or " 0 us" in text) or \
@@ -382,7 +382,7 @@ def tell_logs(b):
 
 
 def sweep(build, cases, program, kind=Case):
-    """Run these on one testbed after the other; after a failure on a new one."""
+    """Run these cases on one testbed, one after the other; after a failure on a new one."""
     failed, cases = 0, list(cases)
     while cases:
         b = bed.Bed(build, 3)
@@ -415,7 +415,7 @@ def chosen(words):
 
 
 def sample(n):
-    """Some that are other ones after each commit, quick ones only."""
+    """Some of the quick cases, other ones after each commit."""
     head = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True,
                           text=True, cwd=os.path.dirname(
                               os.path.abspath(__file__)))
@@ -424,7 +424,7 @@ def sample(n):
 
 
 def in_parallel(opts, names):
-    """Each with a testbed of its own, by processes of this program."""
+    """Each case with a testbed of its own, by processes of this program."""
     parts = [names[i::opts.parallel] for i in range(opts.parallel)]
     running = [subprocess.Popen([sys.executable, __file__, "--job", opts.job,
                                  "--build", opts.build, *part])

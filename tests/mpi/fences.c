@@ -36,7 +36,7 @@ static void say(const char *what, pmix_status_t status)
 	fflush(stdout);
 }
 
-/* Of two; an empty name is that of the own job. */
+/* A fence of two ranks; an empty name stands for the own job. */
 static void fence(const char *what, const char *job, uint32_t a, uint32_t b,
 		  size_t n)
 {
@@ -59,7 +59,7 @@ static void on_results(pmix_status_t status, pmix_info_t *info, size_t n,
 {
 }
 
-/* Nobody asks for results: libpmix 4 would write them to NULL. */
+/* No results are asked for: libpmix 4 would write them to NULL. */
 static void groups(const pmix_proc_t *all)
 {
 	say("construct",
@@ -103,7 +103,7 @@ static void others_streams(const pmix_proc_t *all)
 	say("push", PMIx_IOF_push(all, 1, &bytes, NULL, 0, NULL, NULL));
 }
 
-/* The first one is told what comes of its fence, if it is told at all. */
+/* The first one is told the outcome of its fence, if it is told anything. */
 static int leave(const char *how, const pmix_proc_t *all)
 {
 	if (!me.rank) {

@@ -15,13 +15,13 @@ from procs import memory, processes, until
 
 LIAR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "liar.py")
 MIB = 1 << 20
-# Over what each had before.  A keeper may hold all the keys that there can be,
-# and once more as answers (src/pmi/pmi.h), others a few unions of a barrier.
+# More than each had before.  A keeper may hold all the keys that there can be, and once
+# more as answers (src/pmi/pmi.h), other processes a few unions of a barrier.
 KEEPER, SERVICE = 200 * MIB, 80 * MIB
-ANSWERS = 30  # seconds: not how fast, but that it answers
+ANSWERS = 30  # seconds: this bounds not the speed, but that there is an answer
 
 
-# What both ranks say in the end.
+# What both ranks print in the end.
 CASES = {
     "half_a_line": "said",
     "line_without_end": "hung up",
@@ -37,7 +37,7 @@ CASES = {
 
 
 class Watch:
-    """Of all processes of a bed; the most memory that each sort had."""
+    """Of all processes of a bed: the most memory that a process of each kind had."""
 
     def __init__(self, b):
         self.bed = b
@@ -93,7 +93,7 @@ def run(b, how, honest, before):
 
 
 def codes_of_others(b):
-    """Nonsense for an exit code is an error, in one line."""
+    """An exit code that is nonsense is an error, in one line."""
     r = b.stint("run", "-n", "2", LIAR, "other_codes")
     if r.returncode != 1 or "called MPI_Abort with code 1" not in r.stderr or \
             r.stderr.count("\n") != 1:

@@ -13,7 +13,7 @@
 
 #include "common.h"
 
-/* The launchers of neither MPI are asked: there is no MPI yet. */
+/* By the environment, whatever the launcher, because there is no MPI yet. */
 static bool is_first(void)
 {
 	const char *rank = getenv("PMI_RANK");
@@ -27,7 +27,7 @@ static void wait_for(const char *file)
 		usleep(10000);
 }
 
-/* MPICH knows no better than "other error". */
+/* MPICH has no better text than "other error". */
 static const char *answer(int error, int class)
 {
 	if (!error)

@@ -45,7 +45,7 @@ def fence(command="barrier_in"):
 
 
 def hung_up():
-    """Until the keeper has had enough of it."""
+    """Send until the keeper refuses more."""
     try:
         while keeper.recv(1 << 16):
             pass
@@ -79,7 +79,7 @@ def nonsense():
 
 
 def spawn_without_end():
-    """Of the lines of this one nothing may be kept."""
+    """Nothing of the lines of this connection may be kept."""
     init()
     say("mcmd=spawn\n")
     for _ in range(1 << 10):
@@ -90,7 +90,7 @@ def a_million_keys():
     name = init()
     taken = sum(" rc=0 " in put(name, f"key{i}.{RANK}", "v" * 1000)
                 for i in range(20000))
-    for i in range(980):  # the rest is not worth a reading for each
+    for i in range(980):  # the other answers are not worth reading one by one
         say("".join(f"cmd=put kvsname={name} key=more{i}.{j} value=v\n"
                     for j in range(1000)))
         for _ in range(1000):
@@ -99,7 +99,7 @@ def a_million_keys():
 
 
 def keys_of_each_barrier():
-    """As many as it may have, and then to ask for all of them, as blobs."""
+    """Put as many keys as are allowed, and then ask for all of them, as blobs."""
     name = init()
     try:
         for i in range(16):
@@ -121,7 +121,7 @@ def answers_unread():
 
 
 def fences_without_rest():
-    """Large unions, as fast as they go, for as long as it is let live."""
+    """Large unions, as fast as possible, for as long as they are accepted."""
     name = init()
     print("said", flush=True)
     for i in range(1 << 30):
@@ -137,7 +137,7 @@ def barrier_within():
 
 
 def names_of_others():
-    """Spaces, ranks and keys that are not there, or are another job's."""
+    """Ask for spaces, ranks and keys that do not exist, or belong to another job."""
     name = init()
     told = []
     for other in ("1-0", "1", "2", name + "x", name[:-1], "..", "*", "%s%n",
@@ -162,7 +162,7 @@ def other_codes():
 
 
 def secret():
-    """No liar: what others must not get, until it is told to end."""
+    """A rank that does not lie: it holds what others must not get, until it is told to end."""
     name = init()
     print("name", name, flush=True)
     put(name, "secret", "treasure")

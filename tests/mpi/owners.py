@@ -87,8 +87,8 @@ class Owners:
                 if read_proc(p, "cmdline").split("\0")[0] == name]
 
     def no_rank_twice(self):
-        """More copies that are not stopped than ranks, for longer than a move
-        takes to hand over: a rank is there twice."""
+        """More copies run than there are ranks, for longer than a move takes to hand over:
+        then a rank is there twice."""
         for job in self.jobs:
             def copies(job=job):
                 return sum((stat_of(p) or "T")[0] not in "tT"
@@ -106,7 +106,7 @@ class Owners:
             if now < until_then:
                 continue
             word = "away" if here else "here"
-            # Two hosts at least take guests.
+            # At least two hosts take guests.
             if not here and sum(there for _, there in self.due.values()) >= 4:
                 continue
             r = self.bed.stint("testbed", "owner", h, word, "--for", "60")
@@ -173,7 +173,7 @@ class Owners:
 
     def run(self):
         self.set_terms()
-        for h in self.bed.hosts:  # what was said last stays on paper
+        for h in self.bed.hosts:  # what was reported last stays
             self.bed.stint("testbed", "owner", h, "away")
         before = self.bed.things()
         end = time.monotonic() + self.opts.seconds
@@ -196,7 +196,7 @@ class Owners:
             until(lambda h=h: not self.bed.stint("testbed", "owner", h, "away")
                   .returncode, 60)
         for j in self.jobs:
-            kill(self.ranks_of(j), 10)  # SIGUSR1: it ends, and says if all was right
+            kill(self.ranks_of(j), 10)  # SIGUSR1: the program ends, and says whether all was right
         for j in self.jobs:
             if j.wait(200) and j.number not in self.struck:
                 raise bed.Failed(f"job {j.number}: exit {j.process.returncode}:"

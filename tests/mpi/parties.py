@@ -40,7 +40,7 @@ def pid_space(pid):
 
 
 class Cluster:
-    """The testbed's controller and agents, killed and started at will."""
+    """The testbed's controller and agents, which are killed and started at will."""
 
     def __init__(self, b):
         self.bed = b
@@ -53,7 +53,7 @@ class Cluster:
         env.pop("STINT_FAULT", None)
         if fault:
             env["STINT_FAULT"] = fault
-            env["STINT_STANDSTILL"] = "1000"  # nobody ends what we stop
+            env["STINT_STANDSTILL"] = "1000"  # no watch ends what we stop
         with open(f"{self.home}/{name}.again.log", "ab") as log:
             self.started.append(subprocess.Popen(
                 [self.bed.exe, *argv], env=env, stdout=log, stderr=log,
@@ -87,7 +87,7 @@ class Cluster:
                       f"--state-dir={self.home}/controller"))
 
     def keepers(self, host):
-        """Of that host, and the engines they forked."""
+        """The keepers of that host, and the engines that they forked."""
         here = os.stat("/proc/self/ns/pid").st_ino
         pids = [p for p in processes(
             "keeper", f"--run-dir={self.home}/{host}/run")
@@ -103,7 +103,7 @@ class Cluster:
             pids = [p for p in all_pids() if stat_of(p) and
                     group in read_proc(p, "cgroup")]
             kill(pids)
-            # What is frozen could not die, as it does with a machine.
+            # A frozen process could not die otherwise, as it would with its machine.
             for path, _, files in os.walk("/sys/fs/cgroup/freezer" + group):
                 if "freezer.state" in files:
                     with open(f"{path}/freezer.state", "w") as f:
@@ -153,7 +153,7 @@ class Move:
             return f.read()
 
     def told(self, status, *words):
-        """What who asked for the first move heard in the end."""
+        """What the client that asked for the first move was told in the end."""
         code = self.migrations[0].wait(100)
         for w in words:
             if w not in self.said():
@@ -179,7 +179,7 @@ class Move:
         os.kill(self.engine, signal.SIGCONT)
 
     def on_to(self, host):
-        """Once more, past the point where this move stops as well."""
+        """Move once more, past the point where this move stops as well."""
         self.migrate(host)
         self.engine = ensure(self.stopped, lambda: "no second move: "
                              + self.said(), 30)
@@ -271,5 +271,5 @@ class Move:
 
 
 def things(c):
-    """What jobs leave on hosts, but for processes: those are counted above."""
+    """What jobs leave on hosts, without processes, which are counted above."""
     return {t for t in c.bed.things() if not t.startswith("process ")}

@@ -33,7 +33,9 @@ static void exchange(int rank, int n)
 		MPI_Send(buf, n, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
 }
 
-/* Until that time, which rank 0 tells by the byte. */
+/*
+ * Exchange single bytes until that time; rank 0's byte says whether to go on.
+ */
 static void settle(int rank, double end)
 {
 	do {

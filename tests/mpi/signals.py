@@ -17,8 +17,8 @@ import bed
 from faults import Case
 from procs import stat_of, until
 
-# (where the engine stands, what becomes of it, where the rank is then, whether
-# the controller is struck as well)
+# (where the engine stands, what happens to it, where the rank is then, whether the
+# controller is struck as well)
 CASES = [("source-unplugged", signal.SIGCONT, "h2", False),
          ("source-unplugged", signal.SIGKILL, "h1", False),
          ("dest-ready", signal.SIGCONT, "h2", True)]
@@ -35,7 +35,7 @@ def try_one(b, point, blow, host, restart):
         if not engine:
             raise bed.Failed("the move never came to that point")
         case.job.kill("-s", "USR1")
-        # Each request waits for the one before it: the keeper has said no.
+        # Each request waits for the one before it: the keeper has refused that.
         before = len(case.made())
         case.info()
         if restart:
@@ -62,7 +62,7 @@ def main():
     opts = p.parse_args()
     b = bed.Bed(opts.build, 3)
     b.env["STINT_FAULT"] = f"@{b.dir}/fault"
-    b.env["STINT_STANDSTILL"] = "1000"  # nobody ends what we stop
+    b.env["STINT_STANDSTILL"] = "1000"  # no watch ends what we stop
     try:
         with b:
             for point, blow, host, restart in CASES:

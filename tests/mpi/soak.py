@@ -32,7 +32,7 @@ PHASES = ("freeze_us", "last_us", "capture_us", "restore_us", "commit_us")
 
 
 class Job:
-    """What is moved, and how it says that it was right: chkmpi."""
+    """The program that is moved, and how it says that all was right: chkmpi."""
     first, last = "round", "PASS"
 
     def __init__(self, opts):
@@ -91,7 +91,7 @@ class Soak:
                   flush=True)
 
     def mover(self, rng, choose, moves, together=None):
-        """Until it has made its moves, or somebody has trouble."""
+        """Move until all moves are made, or some mover fails."""
         try:
             for n in range(moves):
                 if together:
@@ -102,14 +102,14 @@ class Soak:
                 time.sleep(self.opts.pause)
         except threading.BrokenBarrierError:
             pass
-        except Exception as e:  # of this thread; told by the main one
+        except Exception as e:  # of this thread; reported by the main one
             self.trouble = self.trouble or e
         finally:
             if together:
                 together.abort()
 
     def movers(self):
-        """One (rng, choose) for each."""
+        """One (rng, choose) for each mover."""
         ranks, rng = self.what.ranks, random.Random(self.opts.seed)
         if self.opts.how in ("random", "waiting"):
             return [(rng, lambda n: rng.choice(ranks))]
@@ -141,7 +141,7 @@ class Soak:
 
     def check_memory(self):
         if "ASAN_OPTIONS" in os.environ:
-            return  # it keeps freed memory for a while, to see late uses
+            return  # a sanitizer keeps freed memory for a while, to notice late uses
         after = self.bed.memory()
         for name, was in (self.before or {}).items():
             if after[name] > was + GROWTH:
@@ -157,7 +157,7 @@ class Soak:
                 f"# the slowest: {self.slowest()}")
 
     def slowest(self):
-        """Which phase of it was long, beside what that is as a rule."""
+        """Which phase of the pause was long, compared with what it usually takes."""
         n, worst = max(enumerate(self.reports, 1),
                        key=lambda r: r[1]["downtime_us"])
         usual = {k: sorted(r[k] for r in self.reports)[len(self.reports) // 2]

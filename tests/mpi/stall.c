@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	if (!load.mem)
 		fail("out of memory");
 	make_bytes(load.mem, load.pages * PAGE, (uint64_t)rank);
-	/* connections are made by the first messages: not what is measured */
+	/* the first messages make the connections: they are not measured */
 	for (int i = 0; i < 1000; i++)
 		exchange(rank, size);
 	MPI_Bcast(&on, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -54,7 +54,7 @@ STOP_MOST = 8
 
 
 class Pauses(threading.Thread):
-    """How long no step is made, as seen from outside."""
+    """For how long no step is made, as seen from outside."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
@@ -80,7 +80,7 @@ class Pauses(threading.Thread):
 
 
 class Job(Case):
-    """A job for many rounds; what faults.py asks of one after its blow."""
+    """A job for many rounds, and what faults.py asks about one after a blow."""
 
     def __init__(self, b, opts):
         self.bed, self.opts, self.program = b, opts, opts.job
@@ -130,7 +130,7 @@ class Job(Case):
                 "dest-agent": move[2]}.get(party)
 
     def begin(self, rng):
-        """[((rank, from, to), process)]"""
+        """[((rank, from, to), process)] of the moves."""
         at = self.job.ranks()
         moves = []
         for rank in rng.sample(sorted(at), min(self.opts.moves, len(at))):
@@ -143,7 +143,7 @@ class Job(Case):
         return moves
 
     def strike(self, rng, party, blow, move):
-        """True if there was somebody."""
+        """Strikes; True if the party was there."""
         if blow == "kill" and self.name_of(party, move):
             self.bed.restart(self.name_of(party, move))
             return True
@@ -157,7 +157,7 @@ class Job(Case):
         return bool(pids)
 
     def never_so(self):
-        """What no `stint ps` may say while they move."""
+        """What `stint ps` must never say while ranks move."""
         info = self.info()
         for r in info["ranks"] if info else ():
             if r.get("moving_to") == r["host"]:
@@ -180,7 +180,7 @@ class Job(Case):
     def is_so(self, info, told):
         for (rank, here, there), status, m, err in told:
             at = info["ranks"][rank]["host"]
-            if not m:  # it never began, and why
+            if not m:  # the move never began, and why
                 if at != here:
                     raise bed.Failed(f"rank {rank} is on {at}: {err}")
                 continue
@@ -190,13 +190,13 @@ class Job(Case):
 
     def lost_is_said(self, struck, told):
         for (rank, here, _), status, m, err in told:
-            # Others' ranks were killed with the job, or had moved by then.
+            # The ranks of others were killed with the job, or had moved by then.
             if rank == struck and m and not m["moved"] and not m["lost"] and \
                     self.info()["ranks"][rank]["state"] == "lost":
                 raise bed.Failed(f"rank {rank} was on {here}, is lost: {m}")
 
     def round(self, rng):
-        """(blow, what came of it, longest pause)"""
+        """(blow, outcome, longest pause)"""
         party, blow = rng.choice(self.opts.only or BLOWS).split(":")
         n = len(self.made())
         if not until(lambda: len(self.made()) > n + 1 or

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2 * size; i++) {
 		int next = (rank + 1) % size, last = (rank + size - 1) % size;
 
-		/* Who has sent enough sends nothing, which is a message, too. */
+		/* A rank that has sent enough sends messages of no bytes. */
 		swap(buf, i < 2 * (rank + 1) ? n : 0, next, last);
 		swap(buf, i < rank + 1 ? n : 0, last, next);
 	}

@@ -28,7 +28,7 @@ from procs import all_pids, comm, read_proc, stat_of, until
 
 
 def netns(path):
-    """The number of the network namespace there; None if it is none."""
+    """The inode number of the network namespace there; None if there is none."""
     try:
         st = os.stat(path)
     except OSError:
@@ -48,7 +48,7 @@ class Round:
         self.env = dict(os.environ, STINT_TESTBED=self.name,
                         STINT_TESTBED_DIR=f"{self.dir}/beds")
         self.ours = []  # children that we must reap
-        # By number, held open: else the number would soon be another's.
+        # Its number, with the namespace held open: else it would soon be another's.
         self.namespaces = {netns("/proc/self/ns/net"): -1}
         self.story = []
 
@@ -86,7 +86,7 @@ class Round:
         return found
 
     def held_members(self):
-        """With a descriptor each: a number may be another's a moment later."""
+        """With a descriptor each: a pid may be another process's a moment later."""
         held = []
         for p in self.members():
             try:
@@ -111,14 +111,14 @@ class Round:
             self.namespaces[number] = fd
 
     def look(self):
-        """Remember the network namespaces that there are of it now."""
+        """Remember the network namespaces that the testbed has now."""
         for path in glob.glob(f"{self.home}/h*/netns") + \
                 [f"{self.home}/lan"] + \
                 [f"/proc/{p}/ns/net" for p in self.members()]:
             self.hold(path)
 
     def left(self):
-        """What there is of it; "" when nothing is."""
+        """What the testbed has; "" if there is nothing."""
         for p in self.members():
             return f"process {p} {comm(p)} {read_proc(p, 'stat')[:60]}"
         for path, dirs, _ in os.walk("/sys/fs/cgroup"):
@@ -149,7 +149,7 @@ class Round:
         up.wait(100)
 
     def work(self):
-        """Jobs and a move, and what starts an agent anew."""
+        """Run jobs and a move, and sometimes start an agent anew."""
         if not os.path.exists(f"{self.home}/client.conf"):
             return
         for _ in range(self.rng.randint(0, 2)):
@@ -168,7 +168,7 @@ class Round:
         self.tell(f"agent of {host} again")
 
     def strike(self):
-        """Some of its processes, in any order."""
+        """Kill or stop some of its processes, in any order."""
         victims = self.held_members()
         self.rng.shuffle(victims)
         for p, fd in victims[:self.rng.randint(0, len(victims))]:

@@ -51,7 +51,7 @@ static void work_and(const char *what, long steps, long n)
 			MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &came,
 				   MPI_STATUS_IGNORE);
 	}
-	MPI_Barrier(MPI_COMM_WORLD); /* what the slowest takes is told */
+	MPI_Barrier(MPI_COMM_WORLD); /* the slowest rank counts */
 }
 
 static void work_and_flush(long steps, long n)
@@ -76,8 +76,8 @@ static void interrupted(int sig)
 }
 
 /*
- * Until SIGUSR1, which has been blocked since before MPI made threads, or so
- * long.  The waits of the other ranks are interrupted by it, and must go on.
+ * Wait for SIGUSR1, which has been blocked since before MPI made threads, or
+ * for so long. It interrupts the waits of the other ranks, which must go on.
  */
 static void sleep_until_told(long ms, const sigset_t *usr1)
 {

@@ -13,7 +13,7 @@
 
 enum { LEFT, COUNTER, OVER, SLOTS };
 
-static long slots[SLOTS]; /* which others write */
+static long slots[SLOTS]; /* memory that other ranks write */
 
 static void put_round(MPI_Win win, int rank, int n, long round)
 {
@@ -26,7 +26,7 @@ static void put_round(MPI_Win win, int rank, int n, long round)
 	MPI_Win_fence(0, win);
 }
 
-/* Rank 0 says by the window as well when it is over. */
+/* Rank 0 uses the window to say when it is over as well. */
 static void put_over(MPI_Win win, int rank, int n, const char *file)
 {
 	const long over = rank == 0 && access(file, F_OK) == 0;

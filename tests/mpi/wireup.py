@@ -21,7 +21,7 @@ import faults
 from procs import all_pids, kill, read_proc, until
 
 PARTIES = ["old-keeper", "source-agent", "controller", "link", "rank"]
-AWAY = 5  # seconds: longer than anybody holds his breath, shorter than lost-after
+AWAY = 5  # seconds: longer than any party is stopped, shorter than lost-after
 
 
 def waiting_cases():
@@ -37,7 +37,7 @@ def threads(pid):
 
 
 def sleeps(pid):
-    """All its threads, and there are those of PMIx."""
+    """All its threads; there are those of PMIx as well."""
     states = [read_proc(pid, f"task/{t}/stat").rpartition(")")[2].split()[:1]
               for t in threads(pid)]
     return len(states) > 3 and all(s == ["S"] for s in states)
@@ -54,14 +54,14 @@ class Wireup(faults.Case):
             pass
 
     def ranks(self):
-        """The processes of the two that wait."""
+        """The processes of the two ranks that wait."""
         return [p for p in all_pids()
                 if read_proc(p, "comm") == "late-openmpi\n" and
                 self.late("init") in read_proc(p, "cmdline") and
                 "PMI_RANK=0\0" not in read_proc(p, "environ")]
 
     def wait_there(self):
-        """They have come to the fence: nothing in them runs, look after look."""
+        """They have come to the fence: nothing in them runs, at several looks in a row."""
         for _ in range(5):
             if not until(lambda: len(self.ranks()) == 2 and
                          all(map(sleeps, self.ranks()))):
@@ -109,10 +109,10 @@ class Wireup(faults.Case):
         kill(victims, signal.SIGCONT)
 
     def await_steps(self):
-        """None are made here."""
+        """This job makes no steps."""
 
     def check_steps(self, whole):
-        """The same; what each said is looked at instead."""
+        """Likewise; what each rank said is compared instead."""
         if whole and sorted(self.job.text().split("\n")) != sorted(
                 ["", *(f"in {i}" for i in range(3)), *["sum 3"] * 3]):
             raise bed.Failed(f"they said {self.job.text()!r}")
@@ -125,7 +125,8 @@ class Wireup(faults.Case):
         return "lost" if status else info["ranks"][self.RANK]["host"]
 
     def check_waiting(self):
-        """Nobody moved; it went on, unless who keeps it or itself is killed."""
+        """The rank did not move; it went on, unless its keeper or the rank itself was
+        killed."""
         self.allow("init")
         self.allow("finalize")
         dies = self.blow == "kill" and self.party in ("rank", "old-keeper")

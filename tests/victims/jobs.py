@@ -70,7 +70,7 @@ class Victim:
 
     @classmethod
     def of_line(cls, line, where, folder):
-        """@ begins a path from where the list is, % one below the folder."""
+        """A path that begins with @ is relative to the list, one with % to the folder."""
         *begin, command = re.split(r"\t+", line.rstrip("\n"))
         tops = {"@": where, "%": (folder or "") + "/"}
         argv = [tops[w[0]] + w[1:] if w[:1] in tops else w
@@ -85,7 +85,7 @@ class Victim:
                      if not shutil.which(p)), None)
 
     def kept(self, text):
-        """The lines that do not tell times; of ranks in any order."""
+        """The lines that do not tell times; for several ranks in sorted order."""
         found = [(s, self.keep.search(s)) for s in text.split(b"\n")]
         lines = [b" ".join(m.groups(b"")) if m.groups() else s
                  for s, m in found if m]
@@ -113,10 +113,10 @@ class Feeder:
                         break
                     block = FOODS[self.food](self.rng)
         except BrokenPipeError:
-            pass  # who reads no more is compared all the same
+            pass  # a program that reads no more is compared all the same
 
     def end(self, process, longest):
-        """Who does not read for as long as it may take is ended."""
+        """A program that does not read for as long as it may take is ended."""
         self.enough.set()
         self.thread.join(longest)
         if self.thread.is_alive():
@@ -125,7 +125,7 @@ class Feeder:
 
 
 class Trial:
-    """One program, moved, and then not."""
+    """One program, moved, and then not moved."""
 
     def __init__(self, bed, victim, moves, seed, longest):
         self.bed, self.victim, self.moves = bed, victim, moves
@@ -157,7 +157,7 @@ class Trial:
         try:
             report = job.move(rank, host)
         except Failed as e:
-            # who ended meanwhile was not refused
+            # a rank that ended meanwhile was not refused
             if until(lambda: job.process.poll() is not None, 1):
                 return False
             self.refusal = str(e)
@@ -168,7 +168,7 @@ class Trial:
 
     def move_about(self, job):
         end = time.monotonic() + self.longest
-        pause = 0.05  # who may be over soon is moved at once
+        pause = 0.05  # a job that may be over soon is moved at once
         while (not self.fed or self.moved < self.moves) and \
                 time.monotonic() < end:
             time.sleep(self.rng.uniform(0, pause))
@@ -180,7 +180,7 @@ class Trial:
         try:
             status = job.wait(self.longest)
         except Failed:
-            job.kill()  # it must not burn what the next one needs
+            job.kill()  # it must not use up processor time that the next one needs
             raise
         with open(job.out, "rb") as f:
             return status, self.victim.kept(f.read())
@@ -203,7 +203,7 @@ class Trial:
             return self.run_through(f)
 
     def run_through(self, stdin):
-        """It may be over at once."""
+        """The job may be over at once."""
         with open(self.out, "wb") as f:
             r = subprocess.run(
                 [self.bed.exe, "run", f"-n{self.victim.ranks}", *self.options,

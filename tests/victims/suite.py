@@ -29,7 +29,7 @@ def named(pairs, key):
 
 
 def tests_of(path, top):
-    """(name, processes, argv), each once."""
+    """(name, processes, argv), each one once."""
     where = os.path.dirname(path)
     tests = {}
     for name, ranks, pairs in lines_of(path):
@@ -46,7 +46,7 @@ def tests_of(path, top):
 
 
 def below(top):
-    """Of all testlists below a folder, whatever links lead there."""
+    """All testlists below a folder, whatever links lead there."""
     return [t for path, _, names in sorted(os.walk(top, followlinks=True))
             if "testlist" in names
             for t in tests_of(os.path.join(path, "testlist"), top)]

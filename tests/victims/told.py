@@ -41,7 +41,7 @@ def is_told(path):
 
 
 def arguments(path, where):
-    """Those it says it must have, in a directory of its own."""
+    """The files that the program says it needs, in a directory of its own."""
     told = subprocess.run([path, "--help"], stdin=subprocess.DEVNULL, cwd=where,
                           capture_output=True, timeout=20, check=False).stderr
     named = re.findall(r"^  --([a-z_0-9]+)=string", told.decode(), re.M)
@@ -64,7 +64,7 @@ class Told(Drive):
             return ""
 
     def begin(self):
-        os.chmod(self.dir, 0o777)  # some become other users
+        os.chmod(self.dir, 0o777)  # some programs become other users
         os.chmod(self.path("files"), 0o777)
         argv = [self.program, *arguments(self.program, self.path("files"))]
         p = self.start("program", [*self.hosts.enter(0), sys.executable, "-c",
@@ -81,7 +81,7 @@ class Told(Drive):
         return (self.text("program").strip().splitlines() or ["no word"])[-1]
 
     def verify(self):
-        """Whether it says PASS; it is told by a signal and has a while."""
+        """Does it say PASS? It is told by a signal, and has a while to do so."""
         os.kill(self.pid, signal.SIGTERM)
         if not until(lambda: self.read("outfile") or not stat_of(self.pid), 60):
             raise Failed("does not end")
@@ -94,7 +94,7 @@ class Told(Drive):
         self.verify()
 
     def moved(self, moves):
-        """The reason of a refusal, after which it has passed all the same."""
+        """The reason of a refusal, if the program has passed all the same."""
         self.begin()
         refusal = None
         for n in range(moves):
@@ -111,7 +111,7 @@ class Told(Drive):
 
 def run(build, path, moves, seed):
     """(state, moves, worst standstill in microseconds, words)"""
-    # An attempt that nobody disturbs: what does not run here is not judged.
+    # Run it once unmoved: a program that does not run here is not judged.
     for how in "unmoved", "moved":
         d = Told(build, path, random.Random(seed))
         try:
