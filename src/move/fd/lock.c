@@ -12,6 +12,7 @@
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
 #include "move/fd/scan.h"
+#include "move/wire/append.h"
 
 /* "1: FLOCK  ADVISORY  WRITE 123 fe:00:4711 0 EOF" */
 struct line {
@@ -27,9 +28,8 @@ static bool parse_line(const char *text, struct line *ret)
 
 static void append(Fds__File *m, const struct line *line)
 {
-	Fds__Lock *l = xmalloc(sizeof(*l));
+	Fds__Lock *l = append_new(&fds__lock__descriptor);
 
-	fds__lock__init(l);
 	l->ofd = !strcmp(line->type, "OFDLCK");
 	l->posix = !strcmp(line->type, "POSIX");
 	l->write = !strcmp(line->access, "WRITE");

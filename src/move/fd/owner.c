@@ -8,6 +8,7 @@
 #include "core/xalloc.h"
 #include "move/fd/restore.h"
 #include "move/fd/scan.h"
+#include "move/wire/append.h"
 
 int fdowner_capture(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
@@ -37,8 +38,7 @@ int fdowner_capture(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	o = f->msg->owner = xmalloc(sizeof(*o));
-	fds__owner__init(o);
+	o = f->msg->owner = append_new(&fds__owner__descriptor);
 	o->type = ex.type;
 	o->pid = pid;
 	o->signal = sig;

@@ -13,6 +13,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/kind/kinds.h"
+#include "move/wire/append.h"
 
 /* ---- numbers ---- */
 
@@ -166,16 +167,14 @@ static int describe_file(struct fdscan *sc, struct fdscan_file *f,
 
 static void init_set(struct fdscan *sc)
 {
-	Fds__Set *set = sc->set = xmalloc(sizeof(*set));
+	Fds__Set *set = sc->set = append_new(&fds__set__descriptor);
 
-	fds__set__init(set);
 	set->version = 1;
 	set->pid = (uint32_t)sc->s->ns_pid;
 	set->number = xcalloc(sc->nr_number + 1, sizeof(*set->number));
 	for (size_t i = 0; i < sc->nr_number; i++) {
-		Fds__Number *n = xmalloc(sizeof(*n));
+		Fds__Number *n = append_new(&fds__number__descriptor);
 
-		fds__number__init(n);
 		n->number = (uint32_t)sc->number[i].number;
 		n->file = (uint32_t)sc->number[i].file;
 		n->cloexec = sc->number[i].cloexec;
@@ -183,9 +182,8 @@ static void init_set(struct fdscan *sc)
 	}
 	set->file = xcalloc(sc->nr_file + 1, sizeof(*set->file));
 	for (size_t i = 0; i < sc->nr_file; i++) {
-		Fds__File *f = xmalloc(sizeof(*f));
+		Fds__File *f = append_new(&fds__file__descriptor);
 
-		fds__file__init(f);
 		f->flags = sc->file[i].info.flags;
 		sc->file[i].msg = f;
 		set->file[set->n_file++] = f;

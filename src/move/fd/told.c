@@ -19,6 +19,7 @@
 #include "move/fd/scan.h"
 #include "move/fdkit/path.h"
 #include "move/kind/kinds.h"
+#include "move/wire/append.h"
 
 int fdtold_cwd(struct fdscan *sc, struct error *err)
 {
@@ -57,8 +58,7 @@ size_t fdtold_add(struct fds_source *s, const struct fdscan *sc)
 	size_t had;
 
 	if (!s->told) {
-		s->told = xmalloc(sizeof(*s->told));
-		fds__paths__init(s->told);
+		s->told = append_new(&fds__paths__descriptor);
 	}
 	had = s->told->n_path + s->told->n_kind;
 	for (size_t i = 0; i < set->n_file; i++) {

@@ -13,6 +13,7 @@
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
 #include "move/fdkit/source.h"
+#include "move/wire/append.h"
 
 /*
  * May the file be opened early?  Only if opening has no effect and waits for
@@ -99,9 +100,8 @@ bool fdearly_look(struct fds_source *s, const struct fdscan *sc)
 
 static Fds__Early *message(int number, unsigned flags, Fds__Path *path)
 {
-	Fds__Early *m = xmalloc(sizeof(*m));
+	Fds__Early *m = append_new(&fds__early__descriptor);
 
-	fds__early__init(m);
 	m->number = (uint32_t)number;
 	m->flags = flags;
 	m->path = path;

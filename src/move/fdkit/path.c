@@ -23,6 +23,7 @@
 #include "core/io.h"
 #include "core/units.h"
 #include "core/xalloc.h"
+#include "move/wire/append.h"
 
 static int stat_fd(int fd, struct statx *ret)
 {
@@ -133,8 +134,7 @@ int fdpath_capture(int root, int fd, const char *path, bool writable,
 		r = check_reachable(root, path, &st, what, err);
 	if (r < 0)
 		return r;
-	p = xmalloc(sizeof(*p));
-	fds__path__init(p);
+	p = append_new(&fds__path__descriptor);
 	p->path = xstrdup(path);
 	p->mode = st.stx_mode;
 	p->ino = st.stx_ino;

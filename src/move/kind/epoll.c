@@ -18,6 +18,7 @@
 
 #include "core/xalloc.h"
 #include "move/kind/kind.h"
+#include "move/wire/append.h"
 
 /* A one-shot entry that has fired keeps only these bits. */
 #define PRIVATE_BITS (EPOLLWAKEUP | EPOLLONESHOT | EPOLLET | EPOLLEXCLUSIVE)
@@ -90,9 +91,8 @@ static ssize_t find_watched(struct fdscan *sc, int efd, const struct line *l,
 
 static void append_entry(Fds__Epoll *m, const struct line *l, size_t file)
 {
-	Fds__EpollEntry *e = xmalloc(sizeof(*e));
+	Fds__EpollEntry *e = append_new(&fds__epoll_entry__descriptor);
 
-	fds__epoll_entry__init(e);
 	e->number = (uint32_t)l->tfd;
 	e->file = (uint32_t)file;
 	e->events = l->events;
@@ -109,8 +109,7 @@ static int epoll_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	Fds__Epoll *m;
 	ssize_t file;
 
-	f->msg->epoll = m = xmalloc(sizeof(*m));
-	fds__epoll__init(m);
+	f->msg->epoll = m = append_new(&fds__epoll__descriptor);
 	/* A running process may change the set at any time. */
 	while (sc->content && (p = next_line(p, &l))) {
 		file = find_watched(sc, f->number, &l, count_same(m, l.tfd));

@@ -7,6 +7,7 @@
 
 #include "core/xalloc.h"
 #include "move/kind/kind.h"
+#include "move/wire/append.h"
 
 static int eventfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 			   struct error *err)
@@ -21,8 +22,7 @@ static int eventfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	 * counter is by far likelier.
 	 */
 	fdinfo_field(f->info.text, "eventfd-semaphore", 10, &semaphore);
-	f->msg->eventfd = m = xmalloc(sizeof(*m));
-	fds__eventfd__init(m);
+	f->msg->eventfd = m = append_new(&fds__eventfd__descriptor);
 	m->count = count;
 	m->semaphore = semaphore;
 	return 0;

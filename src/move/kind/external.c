@@ -13,6 +13,7 @@
 #include "move/kind/pipe.h"
 #include "move/sock/capture.h"
 #include "move/sock/make.h"
+#include "move/wire/append.h"
 
 static const struct move_external *find_external(const struct fds_source *s,
 						 const struct stat *st)
@@ -51,11 +52,10 @@ static bool external_is(const struct fdscan *sc, const struct fdscan_file *f,
 static int external_capture(struct fdscan *sc, struct fdscan_file *f,
 			    char *link, struct error *err)
 {
-	Fds__External *m = xmalloc(sizeof(*m));
+	Fds__External *m = append_new(&fds__external__descriptor);
 	int family = 0, r = 0;
 	socklen_t n = sizeof(family);
 
-	fds__external__init(m);
 	m->name = xstrdup(find_external(sc->s, &f->st)->name);
 	f->msg->external = m;
 	if (!sc->content || is_taken(sc, f, m->name))

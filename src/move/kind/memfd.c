@@ -22,16 +22,16 @@
 #include "core/xalloc.h"
 #include "move/fdkit/path.h"
 #include "move/kind/kind.h"
+#include "move/wire/append.h"
 
 /* Content is sent during the downtime, because pre-copy cannot track it. */
 #define CONTENT_MAX ((off_t)64 << 20)
 
 static int read_extent(int fd, off_t at, off_t end, Fds__Memfd *m)
 {
-	Fds__Extent *e = xmalloc(sizeof(*e));
+	Fds__Extent *e = append_new(&fds__extent__descriptor);
 	ssize_t r;
 
-	fds__extent__init(e);
 	e->offset = (uint64_t)at;
 	e->data.data = xmalloc((size_t)(end - at));
 	m->extent =
@@ -97,10 +97,9 @@ static bool is_others(const struct fdscan *sc, const struct stat *st)
 static Fds__Memfd *append(const struct fdscan *sc, const struct stat *st,
 			  const char *name, const char *dir)
 {
-	Fds__Memfd *m = xmalloc(sizeof(*m));
+	Fds__Memfd *m = append_new(&fds__memfd__descriptor);
 	Fds__Set *set = sc->set;
 
-	fds__memfd__init(m);
 	m->name = xstrdup(name);
 	m->dir = xstrdup(dir);
 	m->size = (uint64_t)st->st_size;
@@ -225,8 +224,7 @@ static int memfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	free(name);
 	if (r < 0)
 		return r;
-	f->msg->memfd = xmalloc(sizeof(*f->msg->memfd));
-	fds__memfd_ref__init(f->msg->memfd);
+	f->msg->memfd = append_new(&fds__memfd_ref__descriptor);
 	f->msg->memfd->memfd = (uint32_t)i;
 	f->msg->memfd->pos = f->info.pos;
 	return 0;

@@ -11,6 +11,7 @@
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "move/kind/kind.h"
+#include "move/wire/append.h"
 
 static bool netns_is(const struct fdscan *sc, const struct fdscan_file *f,
 		     const char *link)
@@ -30,8 +31,7 @@ static int netns_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 			err, -ENOTSUP,
 			"fd %d: a network namespace that the process is not in",
 			f->number);
-	f->msg->netns = xmalloc(sizeof(*f->msg->netns));
-	fds__netns__init(f->msg->netns);
+	f->msg->netns = append_new(&fds__netns__descriptor);
 	return 0;
 }
 

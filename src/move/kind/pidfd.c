@@ -8,6 +8,7 @@
 
 #include "core/xalloc.h"
 #include "move/kind/kind.h"
+#include "move/wire/append.h"
 
 static int pidfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 			 struct error *err)
@@ -22,8 +23,7 @@ static int pidfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	if (f->info.flags & O_EXCL)
 		return error_set(err, -ENOTSUP, "fd %d: pidfd of a thread",
 				 f->number);
-	f->msg->pidfd = xmalloc(sizeof(*f->msg->pidfd));
-	fds__pidfd__init(f->msg->pidfd);
+	f->msg->pidfd = append_new(&fds__pidfd__descriptor);
 	return 0;
 }
 

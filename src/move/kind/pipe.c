@@ -32,8 +32,7 @@ static int pipe_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 {
 	Fds__PipeEnd *m;
 
-	f->msg->pipe = m = xmalloc(sizeof(*m));
-	fds__pipe_end__init(m);
+	f->msg->pipe = m = append_new(&fds__pipe_end__descriptor);
 	/* The first file of that inode, until pipe_capture_all(). */
 	m->pipe = (uint32_t)fdscan_first_of_inode(sc, f);
 	return 0;
@@ -215,8 +214,7 @@ static int finish_one(struct fdscan *sc, size_t first, struct error *err)
 
 	if (size < 0)
 		return error_sys(err, -errno, "fd %d: pipe size", f->number);
-	m = xmalloc(sizeof(*m));
-	fds__pipe__init(m);
+	m = append_new(&fds__pipe__descriptor);
 	m->size = (uint32_t)size;
 	m->packets = e.packets;
 	set->pipe[set->n_pipe++] = m;

@@ -8,6 +8,7 @@
 
 #include "core/xalloc.h"
 #include "move/kind/kind.h"
+#include "move/wire/append.h"
 
 static int signalfd_capture(struct fdscan *sc, struct fdscan_file *f,
 			    char *link, struct error *err)
@@ -16,8 +17,7 @@ static int signalfd_capture(struct fdscan *sc, struct fdscan_file *f,
 
 	if (!fdinfo_field(f->info.text, "sigmask", 16, &mask))
 		return fdkind_odd(f, err);
-	f->msg->signalfd = xmalloc(sizeof(*f->msg->signalfd));
-	fds__signalfd__init(f->msg->signalfd);
+	f->msg->signalfd = append_new(&fds__signalfd__descriptor);
 	f->msg->signalfd->mask = mask;
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "move/kind/kind.h"
 #include "move/proc/clocks.h"
 #include "move/tracee/wait.h"
+#include "move/wire/append.h"
 
 #ifndef TFD_IOC_SET_TICKS
 #define TFD_IOC_SET_TICKS _IOW('T', 0, uint64_t)
@@ -74,8 +75,7 @@ static int timerfd_capture(struct fdscan *sc, struct fdscan_file *f, char *link,
 	Fds__Timerfd *m;
 	int tries = 0, r = 0;
 
-	f->msg->timerfd = m = xmalloc(sizeof(*m));
-	fds__timerfd__init(m);
+	f->msg->timerfd = m = append_new(&fds__timerfd__descriptor);
 	do {
 		if (sc->content)
 			r = read_timer(sc, f, m, err);

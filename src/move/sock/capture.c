@@ -217,10 +217,9 @@ static int cap_foreign(const struct fdscan *sc, const struct fdscan_file *f,
 
 static int cap_inet(struct fdscan *sc, struct fdscan_file *f, struct error *err)
 {
-	Fds__Inet *m = xmalloc(sizeof(*m));
+	Fds__Inet *m = append_new(&fds__inet__descriptor);
 	int r;
 
-	fds__inet__init(m);
 	f->msg->socket->inet = m;
 	f->msg->socket->kind_case = FDS__SOCKET__KIND_INET;
 	r = cap_names(f, m);
@@ -259,11 +258,10 @@ static int refuse_socket(const Fds__Socket *m, struct fdscan_file *f,
 int sock_capture_socket(struct fdscan *sc, struct fdscan_file *f,
 			struct error *err)
 {
-	Fds__Socket *m = xmalloc(sizeof(*m));
+	Fds__Socket *m = append_new(&fds__socket__descriptor);
 	bool inet;
 	int r;
 
-	fds__socket__init(m);
 	f->msg->socket = m;
 	m->family = sockopt_int(f->copy, SOL_SOCKET, SO_DOMAIN);
 	m->type = sockopt_int(f->copy, SOL_SOCKET, SO_TYPE);

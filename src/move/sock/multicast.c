@@ -33,11 +33,10 @@ static size_t length_of(int level)
 static int add_group(Fds__Inet *inet, int fd, int level,
 		     const struct group_filter *f, struct error *err)
 {
-	Fds__Membership *m = xmalloc(sizeof(*m));
+	Fds__Membership *m = append_new(&fds__membership__descriptor);
 	char name[IF_NAMESIZE];
 	int r;
 
-	fds__membership__init(m);
 	inet->membership = xreallocarray(inet->membership,
 					 inet->n_membership + 1, sizeof(m));
 	inet->membership[inet->n_membership++] = m;

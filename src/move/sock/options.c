@@ -16,6 +16,7 @@
 
 #include "core/xalloc.h"
 #include "move/sock/tcp_compat.h"
+#include "move/wire/append.h"
 
 /* From <linux/in.h> and <linux/udp.h>, which cannot be included beside glibc's. */
 #define OPT_IP_RECVERR_RFC4884	 26
@@ -268,8 +269,7 @@ static Fds__SockOpt *get_one(int fd, const struct opt *o)
 
 	if (getsockopt(fd, o->level, o->name, buf, &n) < 0)
 		return NULL; /* an option that this kernel does not have */
-	m = xmalloc(sizeof(*m));
-	fds__sock_opt__init(m);
+	m = append_new(&fds__sock_opt__descriptor);
 	m->level = o->level;
 	m->name = o->name;
 	if (o->how & (INDEX | INDEX_NET)) {

@@ -400,12 +400,11 @@ static int check_soon(struct fdscan *sc, struct fdscan_file *f,
 int tcp_capture_socket(struct fdscan *sc, struct fdscan_file *f,
 		       struct error *err)
 {
-	Fds__Tcp *t = xmalloc(sizeof(*t));
+	Fds__Tcp *t = append_new(&fds__tcp__descriptor);
 	char ulp[16];
 	socklen_t n = sizeof(ulp);
 	int r;
 
-	fds__tcp__init(t);
 	f->msg->socket->inet->tcp = t;
 	if (getsockopt(f->copy, SOL_TCP, TCP_ULP, ulp, &n) == 0 && n)
 		return error_set(err, -ENOTSUP,
