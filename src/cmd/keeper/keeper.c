@@ -73,6 +73,17 @@ static int parse_name(char *text, struct keeper_config *conf, struct error *err)
 	return 0;
 }
 
+static int parse_descriptor(const char *arg, const char *name, int *ret,
+			    struct error *err)
+{
+	int64_t fd;
+	int r = parse_int(arg, 0, 1 << 20, name, &fd, err);
+
+	if (!r)
+		*ret = (int)fd;
+	return r;
+}
+
 struct words {
 	struct keeper_config conf;
 	int nursery; /* -1: a keeper */
@@ -118,12 +129,10 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 		conf->owners = arg;
 		break;
 	case OPT_NURSERY:
-		r = parse_int(arg, 0, 1 << 20, "nursery", &v, &err);
-		words->nursery = (int)v;
+		r = parse_descriptor(arg, "nursery", &words->nursery, &err);
 		break;
 	case OPT_READY_FD:
-		r = parse_int(arg, 0, 1 << 20, "ready-fd", &v, &err);
-		conf->ready_fd = (int)v;
+		r = parse_descriptor(arg, "ready-fd", &conf->ready_fd, &err);
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
