@@ -18,8 +18,10 @@ struct item {
 
 struct pmi_gather {
 	uint32_t size, nr_here;
+	uint32_t nr_missed;   /* ranks that are gone, and not here */
 	uint64_t generation;  /* being gathered */
 	bool *here;	      /* by rank: its fence is whole */
+	bool *gone;	      /* by rank: it has ended */
 	struct item *now;     /* what came for it so far */
 	size_t bytes;	      /* ... its keys and values */
 	struct pmi_put *last; /* union of the generation before; own strings */
@@ -32,6 +34,7 @@ struct pmi_gather *pmi_gather_create(uint32_t size)
 
 	g->size = size;
 	g->here = xcalloc(size, sizeof(*g->here));
+	g->gone = xcalloc(size, sizeof(*g->gone));
 	return g;
 }
 
@@ -45,6 +48,8 @@ static void drop_now(struct pmi_gather *g)
 		free(it->value);
 		free(it);
 	}
+	for (uint32_t i = 0; i < g->size; i++)
+		g->nr_missed += g->here[i] && g->gone[i];
 	g->nr_here = 0;
 	g->bytes = 0;
 	memset(g->here, 0, g->size * sizeof(*g->here));
@@ -68,6 +73,7 @@ void pmi_gather_destroy(struct pmi_gather *g)
 	drop_now(g);
 	drop_last(g);
 	free(g->here);
+	free(g->gone);
 	free(g);
 }
 
@@ -151,15 +157,30 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 	if (more || g->here[rank])
 		return PMI_GATHER_WAIT;
 	g->here[rank] = true;
-	if (++g->nr_here < g->size)
-		return PMI_GATHER_WAIT;
-	complete(g);
-	return PMI_GATHER_ALL;
+	g->nr_missed -= g->gone[rank];
+	if (++g->nr_here == g->size) {
+		complete(g);
+		return PMI_GATHER_ALL;
+	}
+	return g->nr_here == 1 && g->nr_missed ? PMI_GATHER_STUCK
+					       : PMI_GATHER_WAIT;
 }
 
-bool pmi_gather_waits_for(const struct pmi_gather *g, uint32_t rank)
+bool pmi_gather_gone(struct pmi_gather *g, uint32_t rank)
 {
-	return g->nr_here && rank < g->size && !g->here[rank];
+	if (rank >= g->size || g->gone[rank])
+		return false;
+	g->gone[rank] = true;
+	return !g->here[rank] && ++g->nr_missed == 1 && g->nr_here;
+}
+
+uint32_t pmi_gather_missed(const struct pmi_gather *g)
+{
+	uint32_t i = 0;
+
+	while (i < g->size && (g->here[i] || !g->gone[i]))
+		i++;
+	return i;
 }
 
 const struct pmi_put *pmi_gather_union(const struct pmi_gather *g,

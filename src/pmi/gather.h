@@ -19,6 +19,7 @@ enum pmi_gathered {
 	PMI_GATHER_WAIT,  /* some fences or pieces are missing */
 	PMI_GATHER_ALL,	  /* complete now: send the union to every rank */
 	PMI_GATHER_AGAIN, /* was complete before: send it to this rank again */
+	PMI_GATHER_STUCK, /* ranks wait for ever: see pmi_gather_gone() */
 };
 
 /*
@@ -31,10 +32,15 @@ int pmi_gather_add(struct pmi_gather *g, uint32_t rank, uint64_t generation,
 		   struct error *err) must_check;
 
 /*
- * Whether some ranks' fences are here, and that rank's is not.  Where it has ended,
- * they wait for ever.
+ * That rank has ended: it enters no barrier any more.  Says whether others are in one
+ * already, and now wait for ever; else pmi_gather_add() says STUCK when the first one
+ * comes.  Either is said once for each barrier; pmi_gather_missed() says who is waited
+ * for.
  */
-bool pmi_gather_waits_for(const struct pmi_gather *g, uint32_t rank);
+bool pmi_gather_gone(struct pmi_gather *g, uint32_t rank);
+
+/* A rank that has ended without this generation's fence; the size if there is none. */
+uint32_t pmi_gather_missed(const struct pmi_gather *g);
 
 /* The last complete union, in order of arrival; valid until the next add. */
 const struct pmi_put *pmi_gather_union(const struct pmi_gather *g,
@@ -42,7 +48,7 @@ const struct pmi_put *pmi_gather_union(const struct pmi_gather *g,
 
 /*
  * Resume a job whose ranks have already passed `generation` barriers (after a
- * restart of the controller); what was gathered is discarded.
+ * restart of the controller); what was gathered is discarded.  Who is gone stays so.
  */
 void pmi_gather_resume(struct pmi_gather *g, uint64_t generation);
 

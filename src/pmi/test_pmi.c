@@ -78,23 +78,50 @@ static void barriers(void **state)
 	job_close(&job);
 }
 
-/* Who waits for whom is known, so that no rank waits for one that has ended. */
-static void some_wait(void **state)
+/* Rank's fence, whole. */
+static int fence(struct pmi_gather *g, uint32_t rank, uint64_t generation)
 {
-	struct pmi_gather *g = pmi_gather_create(2);
+	return pmi_gather_add(g, rank, generation, NULL, 0, false, NULL);
+}
 
-	assert_false(pmi_gather_waits_for(g, 1));
+/* They are told of at the first fence that is whole, and of one rank. */
+static void gone_before(void **state)
+{
+	struct pmi_gather *g = pmi_gather_create(RANKS);
+
+	assert_int_equal(pmi_gather_missed(g), RANKS);
+	assert_false(pmi_gather_gone(g, 2));
+	assert_false(pmi_gather_gone(g, 1));
+	assert_false(pmi_gather_gone(g, RANKS));
 	assert_int_equal(pmi_gather_add(g, 0, 0, NULL, 0, true, NULL),
 			 PMI_GATHER_WAIT);
-	assert_false(pmi_gather_waits_for(g, 1)); /* not whole yet */
-	assert_int_equal(pmi_gather_add(g, 0, 0, NULL, 0, false, NULL),
-			 PMI_GATHER_WAIT);
-	assert_true(pmi_gather_waits_for(g, 1));
-	assert_false(pmi_gather_waits_for(g, 0));
-	assert_false(pmi_gather_waits_for(g, 2)); /* there is none */
-	assert_int_equal(pmi_gather_add(g, 1, 0, NULL, 0, false, NULL),
-			 PMI_GATHER_ALL);
-	assert_false(pmi_gather_waits_for(g, 0));
+	assert_int_equal(fence(g, 0, 0), PMI_GATHER_STUCK);
+	assert_int_equal(pmi_gather_missed(g), 1);
+	assert_int_equal(fence(g, 0, 0), PMI_GATHER_WAIT); /* once */
+	/* Their fences, where they come late, make it whole. */
+	assert_int_equal(fence(g, 1, 0), PMI_GATHER_WAIT);
+	assert_int_equal(pmi_gather_missed(g), 2);
+	assert_int_equal(fence(g, 2, 0), PMI_GATHER_ALL);
+	/* And to the next barrier nobody comes whom they could meet. */
+	assert_int_equal(pmi_gather_missed(g), 1);
+	assert_int_equal(fence(g, 0, 1), PMI_GATHER_STUCK);
+	pmi_gather_destroy(g);
+}
+
+static void gone_while_others_wait(void **state)
+{
+	struct pmi_gather *g = pmi_gather_create(RANKS);
+
+	assert_int_equal(fence(g, 0, 0), PMI_GATHER_WAIT);
+	assert_false(pmi_gather_gone(g, 0)); /* is here */
+	assert_true(pmi_gather_gone(g, 2));
+	assert_int_equal(pmi_gather_missed(g), 2);
+	assert_false(pmi_gather_gone(g, 2));
+	assert_false(pmi_gather_gone(g, 1));
+	/* What was gathered is forgotten, and not who has ended. */
+	pmi_gather_resume(g, 4);
+	assert_int_equal(pmi_gather_missed(g), 0);
+	assert_int_equal(fence(g, 1, 4), PMI_GATHER_STUCK);
 	pmi_gather_destroy(g);
 }
 
@@ -303,7 +330,8 @@ int main(void)
 		cmocka_unit_test(moves),
 		cmocka_unit_test(moves_waiting),
 		cmocka_unit_test(said_twice),
-		cmocka_unit_test(some_wait),
+		cmocka_unit_test(gone_before),
+		cmocka_unit_test(gone_while_others_wait),
 		cmocka_unit_test(another_release),
 		cmocka_unit_test(one_key),
 		cmocka_unit_test(lost_release),

@@ -82,6 +82,24 @@ static bool fence_then_end(void *ctl)
 	return false;
 }
 
+/* The controller that heard of its end is started again, and then its peer comes. */
+static bool end_alone(void *ctl)
+{
+	begin(ctl);
+	end_well(1, 2);
+	return false;
+}
+
+static bool then_fence(void *ctl)
+{
+	actors_rank = 0;
+	all_come(0, -1);
+	actor_keeper_hello(h1, 0, KEEPER__STATE__RUNNING, 0);
+	fence(0, 0, 2, false);
+	failed_of(job_of(ctl, 1), 1);
+	return false;
+}
+
 /* One that is through says it again, after the other has ended: nobody waits. */
 static bool through(void *ctl)
 {
@@ -107,6 +125,12 @@ static void who_is_waited_for_ends(void **state)
 	actors_run(fence_then_end, NULL);
 }
 
+static void who_ended_before_a_restart(void **state)
+{
+	actors_run(end_alone, NULL);
+	actors_run(then_fence, NULL);
+}
+
 static void who_was_through_ends(void **state)
 {
 	actors_run(through, NULL);
@@ -117,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(who_has_ended_first),
 		TEST(who_is_waited_for_ends),
+		TEST(who_ended_before_a_restart),
 		TEST(who_was_through_ends),
 	};
 

@@ -85,20 +85,18 @@ void ctl_pmi_late(struct klink *k)
 /*
  * A rank that has ended well enters no barrier any more.  So who waits for it there,
  * in MPI_Init or MPI_Finalize, is told that the job fails, in whichever order it is
- * heard: its peers would wait for ever.
+ * heard: its peers would wait for ever.  ended: when, by our clock (0: unknown).
  */
-static void fail_if_awaited(const struct ctl_rank *r, usec_t ended)
+static void fail_stuck(struct ctl_job *job, usec_t ended)
 {
-	struct ctl_job *job = r->job;
+	uint32_t missed = pmi_gather_missed(job->pmi.gather);
 
-	if (!job->pmi.gather || !pmi_gather_waits_for(job->pmi.gather, r->rank))
-		return;
 	ctl_job_cause(job, CAUSE_OWN, ended);
 	ctl_job_set_reason(job, ENDED(EXIT_CODE), "");
-	ctl_job_fail(job, r->rank, 1,
+	ctl_job_fail(job, (int)missed, 1,
 		     "rank %u has ended, and others wait for it in MPI_Init or "
 		     "MPI_Finalize",
-		     r->rank);
+		     missed);
 }
 
 void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
@@ -123,10 +121,8 @@ void ctl_pmi_fence(struct klink *k, const Keeper__PmiFence *f)
 		release_all(job, f->generation);
 	else if (r == PMI_GATHER_AGAIN)
 		release_again(k);
-	else if (!f->more)
-		for (uint32_t i = 0; i < job->nr; i++)
-			if (job->ranks[i].state == STATE(DONE))
-				fail_if_awaited(&job->ranks[i], 0);
+	else if (r == PMI_GATHER_STUCK)
+		fail_stuck(job, 0);
 }
 
 void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
@@ -147,6 +143,7 @@ void ctl_pmi_abort(struct klink *k, const Keeper__PmiAbort *a)
 void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code)
 {
 	struct ctl_rank *r = klink_rank(k);
+	struct pmi_gather *gather = r->job->pmi.gather;
 	bool left = !code && e->pmi == KEEPER__PHASE__PMI_BEGUN;
 	bool killed = code == 128 + SIGKILL && e->signaled && e->killed;
 	bool sigabrt = code == 128 + SIGABRT && e->signaled;
@@ -161,7 +158,7 @@ void ctl_pmi_exited(struct klink *k, const Keeper__Exited *e, int code)
 	if (left)
 		ctl_job_fail(r->job, r->rank, 1,
 			     "rank %u ended without MPI_Finalize", r->rank);
-	else if (!code)
-		fail_if_awaited(r,
-				skew_ours(&k->host->skew, (usec_t)e->at_usec));
+	else if (!code && gather && pmi_gather_gone(gather, r->rank))
+		fail_stuck(r->job,
+			   skew_ours(&k->host->skew, (usec_t)e->at_usec));
 }

@@ -233,6 +233,9 @@ static void load_rank(void *arg, const struct store_rank *row)
 	r->stdout_end = row->stdout_end;
 	r->stderr_end = row->stderr_end;
 	r->inherited = true;
+	/* So that barriers are not waited in for it, as ctl_pmi_exited() sees to. */
+	if (r->state == STATE(DONE))
+		pmi_gather_gone(job->pmi.gather, r->rank);
 }
 
 void ctl_ranks_read(struct ctl_job *job)
