@@ -127,7 +127,11 @@ static bool update_it(void *ctl)
 	assert_true(update(HOUR, 2 * HOUR, "new"));
 	assert_int_equal(job->model->estimate, HOUR);
 	assert_false(update(HOUR, 0, "a/b"));
-	assert_false(update(0, 11 * 366 * 24 * HOUR, ""));
+	/* Of one that is refused in part nothing is done. */
+	assert_false(update(3 * HOUR, 11 * 366 * 24 * HOUR, "newest"));
+	assert_int_equal(job->spec->estimate_usec, HOUR);
+	assert_int_equal(job->model->estimate, HOUR);
+	assert_int_equal(job->spec->limit_usec, 2 * HOUR);
 	assert_string_equal(job->spec->name, "new");
 	return false;
 }

@@ -84,37 +84,41 @@ static int requeue(struct ctl_job *job, const char *who, struct error *err)
 	return r;
 }
 
-/* The policy has planned with the old estimate, so it is asked for a new plan. */
-static int set_estimate(struct ctl_job *job, uint64_t usec, struct error *err)
+/* All of it, before anything is changed: what is refused in part is not done in part. */
+static int check_update(const struct ctl_job *job, const Control__ChangeJob *c,
+			struct error *err)
 {
-	int r = usec ? must_wait(job, err) : 0;
+	int r = ctl_job_check_name(c->name, err);
 
-	if (r < 0 || !usec)
-		return r;
-	if (usec > RECORD_ESTIMATE_MAX)
-		return error_set(err, -EINVAL,
-				 "a run time of more than ten years");
+	if (!r && (c->estimate_usec || job->state == STATE(DONE)))
+		r = must_wait(job, err);
+	if (!r && c->estimate_usec > RECORD_ESTIMATE_MAX)
+		r = error_set(err, -EINVAL,
+			      "a run time of more than ten years");
+	return r ? r : ctl_job_check_limit(job, c->limit_usec, err);
+}
+
+/* The policy has planned with the old estimate, so it is asked for a new plan. */
+static void set_estimate(struct ctl_job *job, uint64_t usec)
+{
 	job->spec->estimate_usec = usec;
 	if (!job->model)
-		return 0;
+		return;
 	ctl_sched_leave(job);
 	ctl_sched_arrive(job);
-	return 0;
 }
 
 static int update(struct ctl_job *job, const Control__ChangeJob *c,
 		  struct error *err)
 {
-	int r = ctl_job_check_name(c->name, err);
+	int r = check_update(job, c, err);
 
-	if (!r && job->state == STATE(DONE))
-		r = must_wait(job, err);
-	if (!r)
-		r = set_estimate(job, c->estimate_usec, err);
-	if (!r)
-		r = ctl_job_set_limit(job, c->limit_usec, err);
 	if (r < 0)
 		return r;
+	if (c->estimate_usec)
+		set_estimate(job, c->estimate_usec);
+	if (c->limit_usec)
+		ctl_job_set_limit(job, c->limit_usec);
 	if (*c->name)
 		message_set_text(&job->spec->name, xstrdup(c->name));
 	ctl_job_store(job);

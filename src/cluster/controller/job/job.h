@@ -163,9 +163,9 @@ void ctl_job_tell_begins(struct ctl_job *job);
 #define CTL_LIMIT_MAX (10 * 366 * (uint64_t)USEC_PER_DAY)
 /* Set the timers of the job's warning and end, if it runs and has a time limit. */
 void ctl_job_watch_time(struct ctl_job *job);
-/* 0 leaves the limit as it is. */
-int ctl_job_set_limit(struct ctl_job *job, uint64_t usec,
-		      struct error *err) must_check;
+int ctl_job_check_limit(const struct ctl_job *job, uint64_t usec,
+			struct error *err) must_check;
+void ctl_job_set_limit(struct ctl_job *job, uint64_t usec);
 
 /* ---- change.c */
 

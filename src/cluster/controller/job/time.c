@@ -80,7 +80,8 @@ void ctl_job_watch_time(struct ctl_job *job)
 		   on_time, job);
 }
 
-int ctl_job_set_limit(struct ctl_job *job, uint64_t usec, struct error *err)
+int ctl_job_check_limit(const struct ctl_job *job, uint64_t usec,
+			struct error *err)
 {
 	if (usec > CTL_LIMIT_MAX)
 		return error_set(err, -EINVAL,
@@ -88,9 +89,11 @@ int ctl_job_set_limit(struct ctl_job *job, uint64_t usec, struct error *err)
 	if (usec && is_to_warn(job) && usec <= job->spec->warn_usec)
 		return error_set(err, -EINVAL,
 				 "its warning would come before it begins");
-	if (!usec)
-		return 0;
+	return 0;
+}
+
+void ctl_job_set_limit(struct ctl_job *job, uint64_t usec)
+{
 	job->spec->limit_usec = usec;
 	ctl_job_watch_time(job);
-	return 0;
 }
