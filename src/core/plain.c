@@ -13,7 +13,13 @@ static int nr_following(unsigned char c)
 				       : -1;
 }
 
-/* The code of the n bytes at c; 0 where they are no UTF-8 of that length. */
+/* No character has that code: halves of UTF-16's pairs, and what is beyond Unicode. */
+static bool is_none(uint32_t code)
+{
+	return (code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff;
+}
+
+/* The code of the bytes at c; 0 where they are no UTF-8 of that length. */
 static uint32_t decode(const unsigned char *c, int following)
 {
 	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
@@ -24,7 +30,7 @@ static uint32_t decode(const unsigned char *c, int following)
 			return 0;
 		code = code << 6 | (c[i] & 0x3f);
 	}
-	return code < least[following] ? 0 : code;
+	return code < least[following] || is_none(code) ? 0 : code;
 }
 
 static bool is_obeyed(uint32_t code)

@@ -41,6 +41,10 @@ static void text_is_one_line(void **state)
 		  "\x9b"
 		  "31m \xe0\x82\x9b \xc3 \xe2\x80 \xff\xe4");
 	assert_string_equal(err.text, "?31m \xe0?? \xc3 \xe2? \xff\xe4");
+	/* UTF-16's halves, and beyond Unicode: where that is no character, they are. */
+	error_set(&err, -1, "%s",
+		  "\xed\xa0\x9b \xf4\x90\x80\x9b \xf4\x8f\xbf\xbf");
+	assert_string_equal(err.text, "\xed\xa0? \xf4??? \xf4\x8f\xbf\xbf");
 }
 
 /*
