@@ -25,6 +25,7 @@
 #include "cluster/controller/controller.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/user_jobs.h"
 #include "core/log.h"
 #include "core/scratch.h"
 #include "core/xalloc.h"
@@ -85,6 +86,26 @@ static void check_klinks(const struct ctl_host *h)
 	assert(strangers == h->nr_strangers);
 }
 
+static void check_users(const struct ctl *ctl)
+{
+	const struct ctl_user_jobs *u;
+	const struct ctl_job *job;
+	int64_t jobs = 0, bytes = 0, over = 0;
+
+	for (u = ctl->jobs.by_user; u; u = u->hh.next) {
+		assert(u->jobs || u->over);
+		jobs += u->jobs;
+		bytes += u->bytes;
+		over += u->over;
+	}
+	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
+		jobs -= job->state != STATE(DONE);
+		over -= job->state == STATE(DONE);
+		bytes -= job->state != STATE(DONE) ? (int64_t)job->size : 0;
+	}
+	assert(!jobs && !bytes && !over);
+}
+
 static void check_lists(const struct ctl *ctl)
 {
 	const struct ctl_job *job;
@@ -103,6 +124,7 @@ static void check_lists(const struct ctl *ctl)
 			       job->ranks[i].state == STATE(DONE));
 	}
 	assert(ended == ctl->jobs.nr_ended);
+	check_users(ctl);
 	for (size_t i = 0; i < ctl->hosts.nr; i++)
 		check_klinks(ctl->hosts.at[i]);
 }

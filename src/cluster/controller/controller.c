@@ -390,6 +390,7 @@ int controller_run(const struct controller_conf *conf, int ready_fd,
 	int r;
 
 	TAILQ_INIT(&ctl.jobs.list);
+	TAILQ_INIT(&ctl.jobs.ended);
 	TAILQ_INIT(&ctl.moves);
 	process_spare();
 	signal(SIGPIPE, SIG_IGN);

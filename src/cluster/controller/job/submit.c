@@ -13,6 +13,7 @@
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/user_jobs.h"
 #include "cluster/controller/users/users.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -69,52 +70,52 @@ static bool in_use(const struct ctl_job *job)
 	return false;
 }
 
-static bool is_over(const struct ctl_job *job)
+/* May the job be forgotten, as far as others are concerned?  It is over. */
+static bool is_left(const struct ctl_job *job)
 {
-	return job->state == STATE(DONE) && !job->client && !in_use(job);
+	return !job->client && !in_use(job);
 }
 
-/* May the job be forgotten?  Not while its client may still come back. */
-static bool forgettable(const struct ctl_job *job, usec_t now)
-{
-	return is_over(job) && now - job->end >= job->ctl->conf->client_grace;
-}
-
+/* Not while its client may still come back. */
 void ctl_jobs_prune(struct ctl *ctl)
 {
+	usec_t before = ctl_now() - ctl->conf->client_grace;
 	struct ctl_job *job, *next;
-	usec_t now = ctl_now();
 
-	for (job = TAILQ_FIRST(&ctl->jobs.list);
-	     job && ctl->jobs.nr_ended > ctl->conf->history; job = next) {
-		next = TAILQ_NEXT(job, link);
-		if (!forgettable(job, now))
-			continue;
-		ctl_job_forget(job);
+	for (job = TAILQ_FIRST(&ctl->jobs.ended);
+	     job && job->end <= before &&
+	     ctl->jobs.nr_ended > ctl->conf->history;
+	     job = next) {
+		next = TAILQ_NEXT(job, over);
+		if (is_left(job))
+			ctl_job_forget(job);
 	}
+}
+
+static bool has_too_many(const struct ctl *ctl, const char *user)
+{
+	const struct ctl_user_jobs *u = ctl_user_jobs_find(ctl, user);
+	const struct controller_conf *conf = ctl->conf;
+	int64_t most = conf->history > conf->user_jobs ? conf->history
+						       : conf->user_jobs;
+
+	return u && (u->over > most || u->ranks_over > conf->user_ranks);
 }
 
 /*
  * A job that is over still has its ranks in memory, so a user who submits and cancels
  * as fast as possible could fill the memory within client-grace.  So of each user's
  * jobs that are over only as many are kept as the user has unfinished ones, or as the
- * history holds; the oldest are forgotten.
+ * history holds; those that ended first are forgotten.
  */
 static void prune_user(struct ctl *ctl, const char *user)
 {
-	const struct controller_conf *conf = ctl->conf;
-	int64_t n = 0, ranks = 0, most;
-	struct ctl_job *job, *older;
+	struct ctl_job *job, *next;
 
-	most = conf->history > conf->user_jobs ? conf->history
-					       : conf->user_jobs;
-	for (job = TAILQ_LAST(&ctl->jobs.list, ctl_job_list); job;
-	     job = older) {
-		older = TAILQ_PREV(job, ctl_job_list, link);
-		if (job->state != STATE(DONE) || strcmp(job->spec->user, user))
-			continue;
-		ranks += job->spec->ranks;
-		if ((++n > most || ranks > conf->user_ranks) && is_over(job))
+	for (job = TAILQ_FIRST(&ctl->jobs.ended);
+	     job && has_too_many(ctl, user); job = next) {
+		next = TAILQ_NEXT(job, over);
+		if (!strcmp(job->spec->user, user) && is_left(job))
 			ctl_job_forget(job);
 	}
 }

@@ -13,6 +13,16 @@
 
 #include "cluster/controller/state/state.h"
 
+/* An array, as far as its jobs are remembered. */
+struct ctl_array {
+	uint64_t id, last; /* numbers of its first and of its last job */
+	uint32_t tasks;	   /* how many of its jobs are remembered */
+	uint32_t at_once;  /* how many may have a turn at a time; 0: all */
+	uint32_t turns;	   /* how many have one */
+	uint64_t next;	   /* no job below it waits for its turn */
+	UT_hash_handle by_id;
+};
+
 /* The array with that number; NULL if no job of it is remembered. */
 struct ctl_array *ctl_array_find(struct ctl *ctl, uint64_t id);
 /*

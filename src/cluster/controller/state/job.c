@@ -6,6 +6,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/rank.h"
+#include "cluster/controller/state/user_jobs.h"
 #include "cluster/controller/state/waiters.h"
 #include "core/log.h"
 #include "core/xalloc.h"
@@ -94,13 +95,19 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	HASH_ADD(by_id, ctl->jobs.by_id, id, sizeof(job->id), job);
 	add_key(job);
 	ctl_array_join(job);
+	ctl_user_jobs_join(job);
 	return job;
 }
 
 void ctl_job_destroy(struct ctl_job *job)
 {
 	ctl_array_leave(job);
+	ctl_user_jobs_leave(job);
 	TAILQ_REMOVE(&job->ctl->jobs.list, job, link);
+	if (job->state == STATE(DONE)) {
+		TAILQ_REMOVE(&job->ctl->jobs.ended, job, over);
+		job->ctl->jobs.nr_ended--;
+	}
 	HASH_DELETE(by_id, job->ctl->jobs.by_id, job);
 	if (job->key)
 		HASH_DELETE(by_key, job->ctl->jobs.by_key, job);
@@ -226,6 +233,15 @@ void ctl_job_set_reason(struct ctl_job *job, int reason, const char *by)
 	message_set_text(&job->by, xstrdup(by));
 }
 
+/* The last of those that are over; its state is DONE. */
+static void be_over(struct ctl_job *job)
+{
+	job->ctl->jobs.nr_ended++;
+	TAILQ_INSERT_TAIL(&job->ctl->jobs.ended, job, over);
+	ctl_user_jobs_over(job);
+	shed(job);
+}
+
 void ctl_job_set_state(struct ctl_job *job, int state)
 {
 	job->state = state;
@@ -234,10 +250,9 @@ void ctl_job_set_state(struct ctl_job *job, int state)
 	if (state == STATE(DONE)) {
 		job->limiter = sd_event_source_disable_unref(job->limiter);
 		job->end = ctl_now();
-		job->ctl->jobs.nr_ended++;
 		ctl_array_turn_over(job);
 		free_addresses(job);
-		shed(job);
+		be_over(job);
 	}
 	ctl_job_store(job);
 }
@@ -271,7 +286,6 @@ void ctl_job_again(struct ctl_job *job)
 void ctl_job_forget(struct ctl_job *job)
 {
 	store_forget_job(job->ctl->store, job->id);
-	job->ctl->jobs.nr_ended--;
 	ctl_job_destroy(job);
 }
 
@@ -318,9 +332,18 @@ static void load_job(void *arg, const struct store_job *row)
 	load_release(job, row);
 }
 
+static int by_end(const void *a, const void *b)
+{
+	const struct ctl_job *x = *(struct ctl_job *const *)a;
+	const struct ctl_job *y = *(struct ctl_job *const *)b;
+
+	return (x->end > y->end) - (x->end < y->end);
+}
+
 void ctl_jobs_read(struct ctl *ctl)
 {
-	struct ctl_job *job;
+	struct ctl_job *job, **ended = NULL;
+	size_t nr = 0, cap = 0;
 
 	ctl->jobs.last = store_last_job(ctl->store);
 	store_each_job(ctl->store, load_job, ctl);
@@ -330,7 +353,12 @@ void ctl_jobs_read(struct ctl *ctl)
 			ctl_array_has_turn(job);
 		if (job->state != STATE(DONE))
 			continue;
-		ctl->jobs.nr_ended++;
-		shed(job);
+		array_room(ended, nr, &cap);
+		ended[nr++] = job;
 	}
+	if (nr)
+		qsort(ended, nr, sizeof(*ended), by_end);
+	for (size_t i = 0; i < nr; i++)
+		be_over(ended[i]);
+	free(ended);
 }

@@ -66,6 +66,8 @@ struct ctl_move;
 struct ctl_sched;
 struct ctl_front;
 struct ctl_pool;
+struct ctl_array;
+struct ctl_user_jobs;
 TAILQ_HEAD(klinks, klink);
 TAILQ_HEAD(ctl_waiters, ctl_waiter);
 
@@ -345,16 +347,6 @@ struct job_kept {
 	struct ctl_waiters readers; /* wait for more */
 };
 
-/* An array, as far as its jobs are remembered: state/array.c's. */
-struct ctl_array {
-	uint64_t id, last; /* numbers of its first and of its last job */
-	uint32_t tasks;	   /* how many of its jobs are remembered */
-	uint32_t at_once;  /* how many may have a turn at a time; 0: all */
-	uint32_t turns;	   /* how many have one */
-	uint64_t next;	   /* no job below it waits for its turn */
-	UT_hash_handle by_id;
-};
-
 /* May a job start, as far as its array is concerned? */
 enum ctl_turn { TURN_FREE, TURN_WAITS, TURN_HAS };
 
@@ -390,7 +382,9 @@ struct ctl_job {
 	sd_event_source *killer; /* TERM was sent: sends KILL */
 	/* at the warning or the end of its time limit */
 	sd_event_source *limiter;
+	struct ctl_user_jobs *of_user; /* of all its user's jobs */
 	TAILQ_ENTRY(ctl_job) link;
+	TAILQ_ENTRY(ctl_job) over; /* if it is */
 	UT_hash_handle by_id;
 	UT_hash_handle by_key;
 	char *key; /* the key in by_key; NULL: none */
@@ -466,6 +460,8 @@ struct ctl_jobs {
 	struct ctl_rank *by_address; /* ranks of unfinished jobs */
 	struct ctl_array *arrays;    /* by id */
 	bool turns;		     /* jobs of arrays may get a turn now */
+	struct ctl_user_jobs *by_user;
+	struct ctl_job_list ended; /* those that are over, by their ends */
 	unsigned nr_ended;
 	uint64_t last; /* the last id that was given out */
 	bool outside;  /* ctl_jobs_outside() */

@@ -27,6 +27,7 @@ static void begin(void)
 
 	memset(&ctl, 0, sizeof(ctl));
 	TAILQ_INIT(&ctl.jobs.list);
+	TAILQ_INIT(&ctl.jobs.ended);
 	assert_int_equal(store_open(path, &ctl.store, &err), 0);
 	ctl_jobs_read(&ctl);
 }

@@ -15,31 +15,11 @@
 #include "cluster/conn/keys.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/state.h"
+#include "cluster/controller/state/user_jobs.h"
 #include "cluster/controller/users/users.h"
 #include "core/xalloc.h"
 
 /* ---- users ---- */
-
-/* The sum over unfinished jobs. */
-struct tally {
-	int64_t jobs, ranks; /* ranks: as many as they may still get */
-	size_t bytes;
-};
-
-static struct tally count_jobs(const struct ctl *ctl, const char *user)
-{
-	const struct ctl_job *job;
-	struct tally t = { 0 };
-
-	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
-		if (job->state == STATE(DONE) || strcmp(job->spec->user, user))
-			continue;
-		t.jobs++;
-		t.ranks += job->spec->ranks;
-		t.bytes += job->size;
-	}
-	return t;
-}
 
 static int check_jobs(const struct ctl_peer *p, int64_t had, int64_t more,
 		      struct error *err)
@@ -69,13 +49,15 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 {
 	int64_t tasks = s->n_tasks ? (int64_t)s->n_tasks : 1;
 	int64_t most = p->ctl->conf->user_ranks;
-	struct tally t;
+	const struct ctl_user_jobs *u;
+	struct ctl_user_jobs t;
 
 	if (p->role != ROLE_USER)
 		return 0;
-	t = count_jobs(p->ctl, p->name);
+	u = ctl_user_jobs_find(p->ctl, p->name);
+	t = u ? *u : (struct ctl_user_jobs){ .jobs = 0 };
 	t.ranks += s->ranks * tasks;
-	t.bytes += ctl_job_size(s) * (size_t)tasks;
+	t.bytes += (int64_t)ctl_job_size(s) * tasks;
 	if (t.bytes > CTL_USER_BYTES)
 		return error_set(err, -EDQUOT,
 				 "arguments and environments of %s's jobs that "
