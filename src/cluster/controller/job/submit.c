@@ -136,8 +136,10 @@ static void start_named(struct ctl_job *job, const uint32_t *hosts)
 static int place_named(struct ctl_job *job, uint32_t **ret, struct error *err)
 {
 	uint32_t *hosts = xcalloc(job->nr, sizeof(*hosts));
-	int r = ctl_sched_fixed(job, hosts, err);
+	int r = ctl_sched_named(job, err);
 
+	if (!r)
+		r = ctl_sched_fixed(job, hosts, err);
 	if (!r && !job->spec->held) {
 		*ret = hosts;
 		return 0;

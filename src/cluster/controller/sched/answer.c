@@ -87,21 +87,33 @@ int ctl_sched_check(const struct ctl_job *job, struct error *err)
 			 why.text);
 }
 
+static int no_host(const char *name, struct error *err)
+{
+	return error_set(err, -ENOENT, "no host %s; `stint hosts` lists them",
+			 name);
+}
+
+int ctl_sched_named(const struct ctl_job *job, struct error *err)
+{
+	const Control__Submit *s = job->spec;
+
+	for (size_t i = 0; i < s->n_hosts; i++)
+		if (!ctl_host_find(job->ctl, s->hosts[i]))
+			return no_host(s->hosts[i], err);
+	return 0;
+}
+
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err)
 {
 	const Control__Submit *s = job->spec;
 	char text[HOST_DRAIN_TEXT];
 
-	/* A misspelt host name is an error even if no rank would go there. */
-	for (size_t i = 0; i < s->n_hosts; i++)
-		if (!ctl_host_find(job->ctl, s->hosts[i]))
-			return error_set(err, -ENOENT,
-					 "no host %s; `stint hosts` lists them",
-					 s->hosts[i]);
 	for (uint32_t i = 0; i < job->nr; i++) {
 		const char *name = s->hosts[i % s->n_hosts];
 		struct ctl_host *h = ctl_host_find(job->ctl, name);
 
+		if (!h) /* its key was taken back before a restart */
+			return no_host(name, err);
 		if (ctl_host_coming(h))
 			return error_set(err, -EAGAIN,
 					 "the controller has just been "

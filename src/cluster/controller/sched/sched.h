@@ -85,9 +85,12 @@ void ctl_sched_why(struct ctl_job *job, char *buf, size_t n, FILE *numbers);
 usec_t ctl_sched_expect(const struct ctl_job *job);
 /* -E2BIG with the reason if the job is too large for all hosts together. */
 int ctl_sched_check(const struct ctl_job *job, struct error *err);
+/* -ENOENT if the user named a host that there is not, even if no rank would go there. */
+int ctl_sched_named(const struct ctl_job *job, struct error *err);
 /*
- * Assign ranks round-robin to the hosts that the user named; an error names the
- * first unusable one.
+ * Assign ranks round-robin to the hosts that the user named; an error names the first
+ * unusable one.  Nothing behind that is looked at: each pass asks for each job that
+ * waits for its hosts.
  */
 int ctl_sched_fixed(struct ctl_job *job, uint32_t *hosts, struct error *err);
 
