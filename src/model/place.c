@@ -102,8 +102,7 @@ bool place_least_delay_of(const struct view *view, const struct plan *plan,
 			heap[nr++] = (struct place){
 				.host = h,
 				.room = room,
-				.ranks = h->nr_active +
-					 (uint32_t)plan->ranks[h->ix],
+				.ranks = plan_active(plan, h),
 				.owned = owned,
 			};
 	}

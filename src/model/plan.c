@@ -44,10 +44,14 @@ static void reset_hosts(struct plan *plan, const struct view *view)
 	}
 	if (plan->nr_ranks < view->nr_hosts) {
 		free(plan->ranks);
+		free(plan->leaving);
 		plan->ranks = xcalloc(view->nr_hosts, sizeof(*plan->ranks));
+		plan->leaving = xcalloc(view->nr_hosts, sizeof(*plan->leaving));
 		plan->nr_ranks = view->nr_hosts;
 	} else if (plan->nr_ranks && (plan->nr || plan->expects)) {
 		memset(plan->ranks, 0, plan->nr_ranks * sizeof(*plan->ranks));
+		memset(plan->leaving, 0,
+		       plan->nr_ranks * sizeof(*plan->leaving));
 	}
 }
 
@@ -74,6 +78,7 @@ void plan_clear(struct plan *plan)
 	free(plan->entry);
 	free(plan->size);
 	free(plan->ranks);
+	free(plan->leaving);
 	free(plan->ahead);
 	free_blocks(plan->blocks);
 	*plan = (struct plan)PLAN_INIT;
@@ -104,6 +109,16 @@ static void count_ranks(struct plan *plan, const uint32_t *hosts, uint32_t n,
 		return;
 	for (uint32_t i = 0; i < n; i++)
 		plan->ranks[hosts[i]] += sign;
+}
+
+/* A rank moves: it is counted where it goes, and keeps its slot until it is there. */
+static void count_move(struct plan *plan, uint32_t from, uint32_t to)
+{
+	if (from == to || !plan->nr_ranks)
+		return;
+	plan->ranks[from]--;
+	plan->leaving[from]++;
+	plan->ranks[to]++;
 }
 
 static void set_size(struct plan *plan, const struct job *job, uint32_t n)
@@ -162,8 +177,7 @@ void plan_migrate_by(struct plan *plan, const struct job *job, uint32_t n,
 	e->hosts = hosts;
 	e->at = by;
 	for (uint32_t i = 0; i < n; i++)
-		count_ranks(plan, &job->hosts[ranks[i]], 1, -1);
-	count_ranks(plan, hosts, n, 1);
+		count_move(plan, job->hosts[ranks[i]], hosts[i]);
 }
 
 void plan_migrate(struct plan *plan, const struct job *job, uint32_t rank,
@@ -209,10 +223,8 @@ void plan_resume(struct plan *plan, const struct job *job, uint32_t *hosts,
 	e->n = job->n;
 	e->hosts = hosts;
 	set_size(plan, job, job->n);
-	if (hosts) {
-		count_ranks(plan, job->hosts, job->n, -1);
-		count_ranks(plan, hosts, job->n, 1);
-	}
+	for (uint32_t i = 0; hosts && i < job->n; i++)
+		count_move(plan, job->hosts[i], hosts[i]);
 }
 
 void plan_reserve(struct plan *plan, uint32_t host, struct because why)
@@ -245,9 +257,11 @@ uint32_t plan_active(const struct plan *plan, const struct host *host)
 
 static uint32_t slots_left(const struct plan *plan, const struct host *host)
 {
-	int64_t room = (int64_t)host->slots - host->nr_ranks -
-		       (plan->nr_ranks ? plan->ranks[host->ix] : 0);
+	int64_t room = (int64_t)host->slots - host->nr_ranks;
 
+	if (plan->nr_ranks)
+		room -= (int64_t)plan->ranks[host->ix] +
+			plan->leaving[host->ix];
 	return !host->reserved && room > 0 ? (uint32_t)room : 0;
 }
 

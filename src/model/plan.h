@@ -64,7 +64,9 @@ struct plan {
 	int64_t free;  /* processors left once it is carried out */
 	int32_t *size; /* by job ix: planned n + 1; 0: not in the plan */
 	size_t nr_size;
-	int32_t *ranks; /* by host ix: ranks more than now */
+	int32_t *ranks;	  /* by host ix: ranks more than now */
+	int32_t *leaving; /* by host ix: of those that are there now, who move
+			      away, and have their slots until they have */
 	size_t nr_ranks;
 	struct plan_block *blocks; /* of host arrays */
 	struct plan_ahead *ahead;  /* one for each reservation that is */
@@ -190,10 +192,13 @@ uint32_t plan_size(const struct plan *plan, const struct job *job);
  * slot there. */
 void plan_expect(struct plan *plan, uint32_t host);
 
-/* Ranks that host will have of jobs that run. */
+/* Ranks that host will have of jobs that run, once all who move have arrived. */
 uint32_t plan_active(const struct plan *plan, const struct host *host);
 
-/* Slots that host will have left then; 0 if it is not usable or reserved. */
+/*
+ * Slots that host has left for who is to come; 0 if it is not usable or reserved.  A
+ * rank that moves away has its slot until it has arrived elsewhere, as it can stay.
+ */
 uint32_t plan_room(const struct plan *plan, const struct host *host);
 /* The same for ranks of that job, which may be at home there. */
 uint32_t plan_room_of(const struct plan *plan, const struct host *host,

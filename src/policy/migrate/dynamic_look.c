@@ -61,8 +61,6 @@ struct look {
 	uint32_t rank;
 	const struct host *from;
 	uint64_t *given; /* by host: memory for who goes there by this look */
-	uint32_t
-		*going; /* by host: ranks that move away from it by this look */
 };
 
 /* Bytes that are free on a host for a process that comes. */
@@ -128,18 +126,12 @@ static bool allows(const struct look *l, enum rule rule, const struct host *k)
 	return false;
 }
 
-/* A rank that moves has its slot until it has arrived; plan_room() counts it as gone. */
-static bool has_room(const struct look *l, const struct host *k)
-{
-	return plan_room(l->plan, k) > l->going[k->ix];
-}
-
 static const struct host *least_delayed(const struct look *l, enum rule rule)
 {
 	const struct host *k, *best = NULL;
 
 	for_each_host (k, l->view)
-		if (k != l->from && has_room(l, k) && !k->owner_active &&
+		if (k != l->from && plan_room(l->plan, k) && !k->owner_active &&
 		    allows(l, rule, k) &&
 		    (!best || delay_there(l, k) < delay_there(l, best)))
 			best = k;
@@ -154,7 +146,6 @@ static void move(const struct look *l, const struct host *to,
 	plan_migrate(l->plan, l->job, l->rank, to->ix, why);
 	l->mind->count[l->rank] = 0;
 	l->given[to->ix] += l->job->memory;
-	l->going[l->from->ix]++;
 	sed->jobs[l->ix].hosts[l->rank] = (int)to->ix;
 	sed->hosts[l->from->ix].load--;
 	sed->hosts[to->ix].load++;
@@ -220,7 +211,6 @@ static void look_at_all(struct dynamic *d, const struct view *view,
 	struct look l = { .d = d, .view = view, .plan = plan };
 
 	l.given = xcalloc(view->nr_hosts + 1, sizeof(*l.given));
-	l.going = xcalloc(view->nr_hosts + 1, sizeof(*l.going));
 	for_each_running(l.job, view)
 	{
 		l.mind = dynamic_mind(d, l.job);
@@ -229,7 +219,6 @@ static void look_at_all(struct dynamic *d, const struct view *view,
 			look_at_job(&l);
 		l.ix++;
 	}
-	free(l.going);
 	free(l.given);
 }
 

@@ -3,7 +3,9 @@
  *
  * Hosts of any speed, load and memory, closed, drained, down or their owners'; jobs that
  * run anywhere on them.  Passes are carried out at once, and nothing else changes, so
- * that whoever moves for ever does so of their own.
+ * that whoever moves for ever does so of their own.  In a crowd hosts have hardly more
+ * slots than ranks, and moves last until after the next pass, so that whoever counts on
+ * a slot before its rank has left it goes beyond what the host may hold.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,8 +39,14 @@ struct play {
 	struct policy *policy;
 	struct job *job[JOBS];
 	uint64_t memory[HOSTS];	   /* without guests */
-	uint32_t was[JOBS][RANKS]; /* the host that it left last, + 1 */
-	unsigned moves, since[JOBS][RANKS]; /* ... number of that move */
+	uint32_t was[JOBS][RANKS]; /* host from which it moved last, + 1 */
+	unsigned moves, since[JOBS][RANKS]; /* ... as the how manieth move */
+	bool crowd;
+	struct flying {
+		int job;
+		uint32_t rank, to;
+	} flying[JOBS * RANKS]; /* moves that have begun */
+	unsigned nr_flying;
 	uint32_t seen[PASSES + 1][JOBS][RANKS];
 	unsigned nr_seen;
 };
@@ -91,47 +99,82 @@ static void make_talk(struct play *p, struct job *j)
 	policy_event(p->policy, &p->view, &e);
 }
 
-static void place_job(struct play *p, struct random_stream *r, int i)
+struct drawn {
+	uint32_t n, on[RANKS];
+	uint64_t memory;
+	usec_t estimate;
+};
+
+static struct drawn draw_job(struct random_stream *r)
 {
-	uint32_t n = 1 + (uint32_t)random_below(r, RANKS), on[RANKS];
+	struct drawn d = { .n = 1 + (uint32_t)random_below(r, RANKS) };
+
+	d.memory = random_below(r, 120) * MB;
+	d.estimate = (usec_t)(1 + random_below(r, 50)) * 3600 * SEC;
+	for (uint32_t k = 0; k < d.n; k++)
+		d.on[k] = (uint32_t)random_below(r, HOSTS);
+	return d;
+}
+
+static void place_job(struct play *p, const struct drawn *d, int i)
+{
 	struct job *j = view_job_create(&p->view);
 	struct event e = { .type = EVENT_ARRIVE, .at = p->view.now, .job = j };
 
 	p->job[i] = j;
 	j->id = i + 1;
-	j->size = j->min_size = n;
-	j->memory = random_below(r, 120) * MB;
-	j->estimate = (usec_t)(1 + random_below(r, 50)) * 3600 * SEC;
+	j->size = j->min_size = d->n;
+	j->memory = d->memory;
+	j->estimate = d->estimate;
 	model_apply(&p->view, &e);
 	policy_event(p->policy, &p->view, &e);
-	for (uint32_t k = 0; k < n; k++)
-		on[k] = (uint32_t)random_below(r, HOSTS);
 	model_apply(&p->view, &(struct event){ .type = EVENT_START,
 					       .at = p->view.now,
 					       .job = j,
-					       .n = n,
-					       .hosts = on });
+					       .n = d->n,
+					       .hosts = d->on });
 	if (i % 2)
 		make_talk(p, j);
 }
 
-static void play_begin(struct play *p, const char *spec, uint64_t seed)
+/* Room for those that are there, and on some hosts for one more. */
+static void crowd_hosts(struct host *hosts, const struct drawn *drawn,
+			uint64_t seed)
+{
+	struct random_stream r;
+
+	random_init(&r, seed, "crowd", 0);
+	for (int h = 0; h < HOSTS; h++)
+		hosts[h].slots = (uint32_t)random_below(&r, 2);
+	for (int i = 0; i < JOBS; i++)
+		for (uint32_t k = 0; k < drawn[i].n; k++)
+			hosts[drawn[i].on[k]].slots++;
+}
+
+static void play_begin(struct play *p, const char *spec, uint64_t seed,
+		       bool crowd)
 {
 	struct host hosts[HOSTS];
+	struct drawn drawn[JOBS];
 	struct random_stream r;
 
 	memset(p, 0, sizeof(*p));
 	p->spec = spec;
 	p->seed = seed;
+	p->crowd = crowd;
 	random_init(&r, seed, "deciders", 0);
 	for (int i = 0; i < HOSTS; i++)
 		hosts[i] = random_host(&r, &p->memory[i]);
+	for (int i = 0; i < JOBS; i++)
+		drawn[i] = draw_job(&r);
+	if (crowd)
+		crowd_hosts(hosts, drawn, seed);
 	view_init_hosts(&p->view, hosts, HOSTS);
 	p->view.now = 3600 * SEC;
 	p->plan = (struct plan)PLAN_INIT;
 	assert_int_equal(policy_create(spec, 1, &p->view, &p->policy, NULL), 0);
 	for (int i = 0; i < JOBS; i++)
-		place_job(p, &r, i);
+		place_job(p, &drawn[i], i);
 }
 
 static void play_end(struct play *p)
@@ -170,7 +213,10 @@ static bool away_from_users(const struct play *p, uint32_t from)
 	       p->view.hosts[from].users;
 }
 
-/* The ranks and the memory that hosts have after each entry of the plan. */
+/*
+ * Ranks and memory that its hosts will have, one entry after the other; no rank has
+ * left before its move is over.
+ */
 static void check_limits(const struct play *p)
 {
 	uint32_t ranks[HOSTS];
@@ -179,6 +225,11 @@ static void check_limits(const struct play *p)
 	for (int h = 0; h < HOSTS; h++) {
 		ranks[h] = p->view.hosts[h].nr_ranks;
 		memory[h] = (int64_t)p->view.hosts[h].memory_free;
+	}
+	for (unsigned i = 0; i < p->nr_flying; i++) {
+		ranks[p->flying[i].to]++;
+		memory[p->flying[i].to] -=
+			(int64_t)p->job[p->flying[i].job]->memory;
 	}
 	for (size_t i = 0; i < p->plan.nr; i++) {
 		const struct plan_entry *e = &p->plan.entry[i];
@@ -204,6 +255,8 @@ static void check_once(const struct play *p)
 {
 	bool planned[JOBS][RANKS] = { { false } };
 
+	for (unsigned i = 0; i < p->nr_flying; i++)
+		planned[p->flying[i].job][p->flying[i].rank] = true;
 	for (size_t i = 0; i < p->plan.nr; i++) {
 		const struct plan_entry *e = &p->plan.entry[i];
 		int j = index_of(p, e->job);
@@ -228,22 +281,41 @@ static void tell(struct play *p, struct event *e, bool told)
 		policy_event(p->policy, &p->view, e);
 }
 
-static void move(struct play *p, const struct plan_entry *e, uint32_t k)
+static void move(struct play *p, int j, uint32_t rank, uint32_t to)
 {
-	int j = index_of(p, e->job);
-	uint32_t rank = e->ranks[k], from = e->job->hosts[rank];
+	uint32_t from = p->job[j]->hosts[rank];
 	struct event event = { .type = EVENT_MIGRATE,
-			       .job = e->job,
+			       .job = p->job[j],
 			       .rank = rank,
-			       .host = e->hosts[k],
+			       .host = to,
 			       .cost = SEC / 10 };
 
-	/* No other rank has moved since. */
-	if (p->was[j][rank] == e->hosts[k] + 1 && p->since[j][rank] == p->moves)
-		fails(p, "ping-pong", e);
+	/* Nobody else has moved since. */
+	if (p->was[j][rank] == to + 1 && p->since[j][rank] == p->moves)
+		fail_msg("%s, state %u at %d s: ping-pong: job %d, rank %u",
+			 p->spec, (unsigned)p->seed, (int)(p->view.now / SEC),
+			 j + 1, rank);
 	p->was[j][rank] = from + 1;
 	p->since[j][rank] = ++p->moves;
 	tell(p, &event, true);
+}
+
+static void begin_move(struct play *p, const struct plan_entry *e, uint32_t k)
+{
+	int j = index_of(p, e->job);
+
+	if (p->crowd)
+		p->flying[p->nr_flying++] =
+			(struct flying){ j, e->ranks[k], e->hosts[k] };
+	else
+		move(p, j, e->ranks[k], e->hosts[k]);
+}
+
+static void land(struct play *p)
+{
+	for (unsigned i = 0; i < p->nr_flying; i++)
+		move(p, p->flying[i].job, p->flying[i].rank, p->flying[i].to);
+	p->nr_flying = 0;
 }
 
 static void carry_out(struct play *p, const struct plan_entry *e)
@@ -253,7 +325,7 @@ static void carry_out(struct play *p, const struct plan_entry *e)
 	switch (e->type) {
 	case PLAN_MIGRATE:
 		for (uint32_t k = 0; k < e->n; k++)
-			move(p, e, k);
+			begin_move(p, e, k);
 		break;
 	case PLAN_FREEZE:
 	case PLAN_THAW:
@@ -314,7 +386,7 @@ static void check_circle(struct play *p)
 	memcpy(p->seen[p->nr_seen++], now, sizeof(now));
 }
 
-static void play_pass(struct play *p)
+static void decide(struct play *p)
 {
 	plan_reset(&p->plan, &p->view);
 	policy_decide(p->policy, &p->view, &p->plan);
@@ -322,17 +394,27 @@ static void play_pass(struct play *p)
 	check_once(p);
 	for (size_t i = 0; i < p->plan.nr; i++)
 		carry_out(p, &p->plan.entry[i]);
+}
+
+static void play_pass(struct play *p)
+{
+	decide(p);
+	if (p->nr_flying) {
+		p->view.now += SEC / 10;
+		decide(p);
+	}
+	land(p);
 	measure(p);
 	check_circle(p);
 }
 
-/* Play one random state; returns how many moves there were. */
-static unsigned play_state(const char *spec, uint64_t seed)
+/* How many moves there were. */
+static unsigned play_state(const char *spec, uint64_t seed, bool crowd)
 {
 	unsigned moves, half = 0;
 	struct play p;
 
-	play_begin(&p, spec, seed);
+	play_begin(&p, spec, seed, crowd);
 	measure(&p);
 	for (int i = 0; i < PASSES; i++) {
 		p.view.now += 200 * SEC;
@@ -348,133 +430,39 @@ static unsigned play_state(const char *spec, uint64_t seed)
 	return moves;
 }
 
-static void every_decider_on_random_states(void **state)
+static void play_states(bool crowd)
 {
-	(void)state;
 	for (int d = 0; d < NR_DECIDERS; d++) {
 		unsigned moves = 0;
 
 		for (uint64_t seed = 1; seed <= STATES; seed++)
-			moves += play_state(deciders[d], seed);
-		/* Otherwise nothing would have been tested. */
-		if (moves < STATES / 5)
+			moves += play_state(deciders[d], seed, crowd);
+		/* Or nothing would have been tried. */
+		if (moves < STATES / (crowd ? 10 : 5))
 			fail_msg("%s: only %u moves", deciders[d], moves);
 	}
 }
 
-/*
- * A rank leaves a full host, and another one wants to come at once (found among
- * 4000 states).
- */
+static void every_decider_on_random_states(void **state)
+{
+	(void)state;
+	play_states(false);
+}
+
+static void every_decider_in_a_crowd(void **state)
+{
+	(void)state;
+	play_states(true);
+}
+
+/* A rank leaves a full host, and another wants to come at once (found among 4000 states
+ * each). */
 static void a_slot_is_held_until_its_rank_has_moved(void **state)
 {
 	(void)state;
-	for (int d = 0; d < NR_DECIDERS; d++)
-		play_state(deciders[d], 3648);
-}
-
-/* ---- Dynamic-SED's limit for long jobs (Schnor 1997 section 5.4) ---- */
-
-static struct job *submit(struct play *p, int64_t id, uint32_t least,
-			  uint32_t most, bool is_long)
-{
-	struct job *j = view_job_create(&p->view);
-
-	j->id = id;
-	j->submit = p->view.now;
-	j->size = most;
-	j->min_size = least;
-	j->kind = least < most ? JOB_MOLDABLE : JOB_RIGID;
-	j->estimate = (is_long ? 100 * 3600 : 1) * SEC;
-	tell(p, &(struct event){ .type = EVENT_ARRIVE, .job = j }, true);
-	return j;
-}
-
-static void start_some(struct play *p)
-{
-	plan_reset(&p->plan, &p->view);
-	policy_decide(p->policy, &p->view, &p->plan);
-	for (size_t i = 0; i < p->plan.nr; i++) {
-		const struct plan_entry *e = &p->plan.entry[i];
-
-		if (e->type == PLAN_START)
-			tell(p,
-			     &(struct event){ .type = EVENT_START,
-					      .job = e->job,
-					      .n = e->n,
-					      .hosts = e->hosts },
-			     false);
-	}
-}
-
-static void idle_machine(struct play *p, const char *spec, uint32_t n)
-{
-	struct host hosts[64] = { { .name = NULL } };
-
-	for (uint32_t i = 0; i < n; i++)
-		hosts[i] = (struct host){
-			.speed = 1, .cores = 1, .slots = 4, .up = true
-		};
-	memset(p, 0, sizeof(*p));
-	view_init_hosts(&p->view, hosts, n);
-	p->view.now = SEC;
-	p->plan = (struct plan)PLAN_INIT;
-	assert_int_equal(policy_create(spec, 1, &p->view, &p->policy, NULL), 0);
-}
-
-static void long_jobs_leave_some_for_others(void **state)
-{
-	struct job *a, *b, *c;
-	struct play p;
-
-	(void)state;
-	idle_machine(&p, "dynamic-sed:long=10h", 10);
-	a = submit(&p, 1, 1, 10, true);
-	start_some(&p);
-	assert_int_equal(a->n, 7);
-	c = submit(&p, 2, 1, 10, false); /* a short job may have what is left */
-	start_some(&p);
-	assert_int_equal(c->n, 3);
-	b = submit(&p, 3, 1, 10, true);
-	start_some(&p);
-	assert_int_equal(b->n, 0);
-	play_end(&p);
-	/* While it is alone, a long job gets what it needs at least. */
-	idle_machine(&p, "dynamic-sed:long=10h", 10);
-	a = submit(&p, 1, 9, 9, true);
-	start_some(&p);
-	assert_int_equal(a->n, 9);
-	play_end(&p);
-}
-
-static void long_jobs_on_random_machines(void **state)
-{
-	struct random_stream r;
-
-	(void)state;
-	random_init(&r, 7, "long", 0);
-	for (int round = 0; round < 300; round++) {
-		uint32_t hosts = 2 + (uint32_t)random_below(&r, 60);
-		uint32_t first = 0, all = 0;
-		struct job *j[5];
-		struct play p;
-
-		idle_machine(&p, "dynamic-sed:long=10h", hosts);
-		for (int i = 0; i < 5; i++) {
-			uint32_t most = 1 + (uint32_t)random_below(&r, hosts);
-			uint32_t least = 1 + (uint32_t)random_below(&r, most);
-
-			j[i] = submit(&p, i + 1, least, most, true);
-			start_some(&p);
-		}
-		for (int i = 0; i < 5; i++) {
-			first = first ? first : j[i]->n;
-			all += j[i]->n;
-		}
-		if (all * 10 > hosts * 7 && all != first)
-			fail_msg("%u of %u hosts are long jobs'", all, hosts);
-		assert_true(all > 0);
-		play_end(&p);
+	for (int d = 0; d < NR_DECIDERS; d++) {
+		play_state(deciders[d], 3648, false);
+		play_state(deciders[d], 1508, true);
 	}
 }
 
@@ -482,9 +470,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_decider_on_random_states),
+		cmocka_unit_test(every_decider_in_a_crowd),
 		cmocka_unit_test(a_slot_is_held_until_its_rank_has_moved),
-		cmocka_unit_test(long_jobs_leave_some_for_others),
-		cmocka_unit_test(long_jobs_on_random_machines),
 	};
 
 	return cmocka_run_group_tests_name("deciders", tests, NULL, NULL);

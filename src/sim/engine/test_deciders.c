@@ -106,7 +106,8 @@ static void see_plan(void *data, const struct view *view,
 		if (plan->entry[i].type == PLAN_MIGRATE)
 			see_move(data, view, &plan->entry[i]);
 	for_each_host (h, view)
-		assert_true(h->nr_ranks + (int64_t)plan->ranks[h->ix] <=
+		assert_true(h->nr_ranks + (int64_t)plan->ranks[h->ix] +
+				    plan->leaving[h->ix] <=
 			    h->slots);
 }
 
