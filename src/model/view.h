@@ -103,6 +103,12 @@ static inline bool host_outlasts(const struct host *h, const struct job *job,
 	return !h->open_until || end == USEC_MAX || end <= h->open_until;
 }
 
+/* Must that job's ranks get out?  host_wanted() says it of guests. */
+static inline bool host_evicts(const struct host *h, const struct job *job)
+{
+	return host_wanted(h) && !job_is_home(job, h);
+}
+
 /* Is its owner to have it back from that job? */
 static inline bool host_recalls(const struct host *h, const struct job *job)
 {

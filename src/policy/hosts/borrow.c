@@ -8,7 +8,8 @@
  *
  * A rank whose host is wanted back by its owner leaves at once for an open host if
  * there is one, whether its job has its turn or not.  A job does not run while one of
- * its ranks is on a host whose owner is there.  A pass looks at the ranks of all jobs
+ * its ranks is on a host whose owner is there.  A host of its own user is open to a job
+ * whatever its terms lend, and never wanted back from it.  A pass looks at the ranks of all jobs
  * that have hosts, and at all hosts for each rank that needs one.
  */
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "policy/hosts/ring.h"
 #include "policy/hosts/slices.h"
 
 enum choice { BY_INDEX, BY_QUIET, BY_QUIET_ALONE };
@@ -24,14 +26,16 @@ struct borrow {
 	struct policy base;
 	struct slices slices;
 	enum choice choice;
-	struct job **ring; /* the first has its turn first */
-	size_t nr, cap;
+	struct ring ring;
 	/* Of a pass: */
-	bool *stay;	 /* by host: may ranks that are there run there? */
 	bool *taken;	 /* by host: has a job got it in this slice? */
-	uint32_t *ranks; /* by host, those that are planned included */
+	uint32_t *ranks; /* by host, with those that come; who leaves has a slot
+			    until it has arrived elsewhere */
 	bool *mine;	 /* by host: is the job in question there? */
-	uint32_t nr_open, nr_left; /* open hosts; of these, not taken ones */
+	uint32_t nr_open,
+		nr_left; /* hosts open to all; of these, not taken ones */
+	uint32_t
+		nr_own; /* further ones, at most, that are open to their users */
 	/* By place in the ring. */
 	uint32_t **to;	    /* its hosts; NULL: no turn */
 	uint32_t *homeless; /* ranks that need another host */
@@ -70,7 +74,6 @@ static int borrow_create(const struct policy_setup *setup, struct policy **ret,
 	(void)err;
 	slices_init(&p->slices, setup->params);
 	p->choice = (enum choice)params_choice(setup->params, "choose");
-	p->stay = xcalloc(n + 1, sizeof(*p->stay));
 	p->taken = xcalloc(n + 1, sizeof(*p->taken));
 	p->ranks = xcalloc(n + 1, sizeof(*p->ranks));
 	p->mine = xcalloc(n + 1, sizeof(*p->mine));
@@ -82,39 +85,13 @@ static void borrow_destroy(struct policy *policy)
 {
 	struct borrow *p = (struct borrow *)policy;
 
-	free(p->ring);
+	ring_clear(&p->ring);
 	free(p->to);
 	free(p->homeless);
-	free(p->stay);
 	free(p->taken);
 	free(p->ranks);
 	free(p->mine);
 	free(p);
-}
-
-/* ---- the ring ---- */
-
-static void add_job(struct borrow *p, struct job *job)
-{
-	array_room(p->ring, p->nr, &p->cap);
-	p->ring[p->nr++] = job;
-}
-
-static size_t place_of(const struct borrow *p, const struct job *job)
-{
-	size_t i = 0;
-
-	while (i < p->nr && p->ring[i] != job)
-		i++;
-	return i;
-}
-
-static void drop_job(struct borrow *p, const struct job *job)
-{
-	size_t i = place_of(p, job);
-
-	p->nr--;
-	memmove(p->ring + i, p->ring + i + 1, (p->nr - i) * sizeof(*p->ring));
 }
 
 static void borrow_event(struct policy *policy, const struct view *view,
@@ -124,43 +101,39 @@ static void borrow_event(struct policy *policy, const struct view *view,
 
 	(void)view;
 	if (e->type == EVENT_ARRIVE)
-		add_job(p, e->job);
+		ring_add(&p->ring, e->job);
 	else if (e->type == EVENT_END)
-		drop_job(p, e->job);
-}
-
-/* The jobs that ran go to the ring's end, in their order. */
-static void rotate(struct borrow *p)
-{
-	struct job **ran = xcalloc(p->nr, sizeof(struct job *));
-	size_t nr = 0, kept = 0;
-
-	for (size_t i = 0; i < p->nr; i++)
-		if (p->ring[i]->state == JOB_RUNNING)
-			ran[nr++] = p->ring[i];
-		else
-			p->ring[kept++] = p->ring[i];
-	if (nr)
-		memcpy(p->ring + kept, ran, nr * sizeof(*ran));
-	free(ran);
+		ring_drop(&p->ring, e->job);
 }
 
 /* ---- hosts ---- */
 
-/* May a rank that is there run there?  Quiet and load matter to new ranks alone. */
-static bool may_stay(const struct host *h)
+/* May that rank, which is there, run there?  Quiet and load matter to new ranks alone. */
+static bool may_stay(const struct view *view, const struct job *job,
+		     uint32_t rank)
 {
-	return h->up && !h->drain && h->booked < h->cores && !host_wanted(h);
+	const struct host *h = &view->hosts[job->hosts[rank]];
+
+	return h->up && !h->drain && h->booked < h->cores &&
+	       !host_evicts(h, job);
 }
 
+/* ... to everybody? */
 static bool lends(const struct host *h)
 {
 	return host_usable(h) && !h->owner_active;
 }
 
-static bool is_open(const struct borrow *p, const struct host *h)
+static bool lends_to(const struct host *h, const struct job *job)
 {
-	return lends(h) && p->ranks[h->ix] < h->slots && !p->mine[h->ix];
+	return host_takes(h, job) && !host_recalls(h, job);
+}
+
+static bool is_open(const struct borrow *p, const struct host *h,
+		    const struct job *job)
+{
+	return lends_to(h, job) && p->ranks[h->ix] < h->slots &&
+	       !p->mine[h->ix];
 }
 
 static bool is_better(const struct borrow *p, const struct host *a,
@@ -176,12 +149,13 @@ static bool is_better(const struct borrow *p, const struct host *a,
 
 /* free: only a host that no job has in this slice. */
 static const struct host *best_host(const struct borrow *p,
-				    const struct view *view, bool free)
+				    const struct view *view,
+				    const struct job *job, bool free)
 {
 	const struct host *h, *best = NULL;
 
 	for_each_host (h, view)
-		if (is_open(p, h) && !(free && p->taken[h->ix]) &&
+		if (is_open(p, h, job) && !(free && p->taken[h->ix]) &&
 		    is_better(p, h, best))
 			best = h;
 	return best;
@@ -193,12 +167,12 @@ static void mark(bool *hosts, const uint32_t *of, uint32_t n, bool as)
 		hosts[of[i]] = as;
 }
 
-static uint32_t count_homeless(const struct borrow *p, const struct job *job)
+static uint32_t count_homeless(const struct view *view, const struct job *job)
 {
 	uint32_t n = job->hosts ? 0 : job->size;
 
 	for (uint32_t i = 0; job->hosts && i < job->n; i++)
-		n += !p->stay[job->hosts[i]];
+		n += !may_stay(view, job, i);
 	return n;
 }
 
@@ -213,15 +187,15 @@ static bool find_hosts(struct borrow *p, const struct view *view,
 	uint32_t had = job->hosts ? job->n : 0, i;
 
 	for (i = 0; i < had; i++)
-		if (p->stay[job->hosts[i]] && p->taken[job->hosts[i]])
+		if (p->taken[job->hosts[i]] && may_stay(view, job, i))
 			return false;
 	mark(p->mine, job->hosts, had, true);
 	for (i = 0; i < job->size; i++) {
 		const struct host *to =
 			i < had ? &view->hosts[job->hosts[i]] : NULL;
 
-		if (!to || !p->stay[to->ix])
-			to = best_host(p, view, true);
+		if (!to || !may_stay(view, job, i))
+			to = best_host(p, view, job, true);
 		if (!to)
 			break;
 		ret[i] = to->ix;
@@ -234,9 +208,8 @@ static bool find_hosts(struct borrow *p, const struct view *view,
 
 /* ---- a slice is given out ---- */
 
-static void move_ranks(struct borrow *p, const struct view *view,
-		       struct plan *plan, const struct job *job,
-		       const uint32_t *to)
+static void move_ranks(const struct view *view, struct plan *plan,
+		       const struct job *job, const uint32_t *to)
 {
 	uint32_t *ranks = plan_hosts(plan, job->n);
 	uint32_t *hosts = plan_hosts(plan, job->n);
@@ -245,7 +218,6 @@ static void move_ranks(struct borrow *p, const struct view *view,
 	for (uint32_t i = 0; i < job->n; i++) {
 		if (to[i] == job->hosts[i])
 			continue;
-		p->ranks[job->hosts[i]]--;
 		ranks[n] = i;
 		hosts[n++] = to[i];
 	}
@@ -260,10 +232,11 @@ static void move_ranks(struct borrow *p, const struct view *view,
 static void choose_slice(struct borrow *p, const struct view *view,
 			 struct plan *plan, size_t place)
 {
-	struct job *job = p->ring[place];
+	struct job *job = p->ring.job[place];
 	uint32_t *to = plan_hosts(plan, job->size);
 
-	if (p->homeless[place] > p->nr_left || !find_hosts(p, view, job, to))
+	if (p->homeless[place] > p->nr_left + p->nr_own ||
+	    !find_hosts(p, view, job, to))
 		return;
 	mark(p->taken, to, job->size, true);
 	for (uint32_t i = 0; i < job->size; i++) {
@@ -276,26 +249,28 @@ static void choose_slice(struct borrow *p, const struct view *view,
 static void go(struct borrow *p, const struct view *view, struct plan *plan,
 	       size_t place)
 {
-	struct job *job = p->ring[place];
-	struct because why = place ? BECAUSE(beside)
-				   : BECAUSE(its_turn, .jobs = (int64_t)p->nr);
+	struct job *job = p->ring.job[place];
+	struct because why =
+		place ? BECAUSE(beside)
+		      : BECAUSE(its_turn, .jobs = (int64_t)p->ring.nr);
 
 	if (job->state == JOB_WAITING) {
 		plan_start_on(plan, job, job->size, p->to[place], why);
 		return;
 	}
-	move_ranks(p, view, plan, job, p->to[place]);
+	move_ranks(view, plan, job, p->to[place]);
 	if (job->state == JOB_SUSPENDED)
 		plan_resume(plan, job, NULL, why);
 }
 
 /* Suspend a job without a turn, or with a rank that must leave and has no host. */
-static void suspend(const struct borrow *p, struct plan *plan, size_t place)
+static void suspend(const struct borrow *p, const struct view *view,
+		    struct plan *plan, size_t place)
 {
-	const struct job *job = p->ring[place];
+	const struct job *job = p->ring.job[place];
 	uint32_t i = 0;
 
-	while (p->homeless[place] && p->stay[job->hosts[i]])
+	while (p->homeless[place] && may_stay(view, job, i))
 		i++;
 	plan_suspend(plan, job,
 		     p->homeless[place]
@@ -307,7 +282,7 @@ static void suspend(const struct borrow *p, struct plan *plan, size_t place)
 static void clear_out(struct borrow *p, const struct view *view,
 		      struct plan *plan, size_t place)
 {
-	const struct job *job = p->ring[place];
+	const struct job *job = p->ring.job[place];
 	uint32_t *to;
 
 	if (!p->homeless[place])
@@ -318,9 +293,9 @@ static void clear_out(struct borrow *p, const struct view *view,
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *best;
 
-		if (p->stay[to[i]])
+		if (may_stay(view, job, i))
 			continue;
-		if (!(best = best_host(p, view, false)))
+		if (!(best = best_host(p, view, job, false)))
 			break;
 		to[i] = best->ix;
 		p->ranks[best->ix]++;
@@ -328,7 +303,7 @@ static void clear_out(struct borrow *p, const struct view *view,
 	}
 	mark(p->mine, to, job->n, false);
 	mark(p->mine, job->hosts, job->n, false);
-	move_ranks(p, view, plan, job, to);
+	move_ranks(view, plan, job, to);
 }
 
 /* Note how hosts and jobs are before this pass. */
@@ -336,19 +311,33 @@ static void survey(struct borrow *p, const struct view *view)
 {
 	const struct host *h;
 
-	p->nr_open = 0;
+	p->nr_open = p->nr_own = 0;
 	for_each_host (h, view) {
-		p->stay[h->ix] = may_stay(h);
 		p->taken[h->ix] = false;
 		p->ranks[h->ix] = h->nr_ranks;
 		p->nr_open += lends(h);
+		p->nr_own += !lends(h) && h->nr_owners;
 	}
 	p->nr_left = p->nr_open;
-	p->to = xreallocarray(p->to, p->nr, sizeof(*p->to));
-	memset(p->to, 0, p->nr * sizeof(*p->to));
-	p->homeless = xreallocarray(p->homeless, p->nr, sizeof(*p->homeless));
-	for (size_t i = 0; i < p->nr; i++)
-		p->homeless[i] = count_homeless(p, p->ring[i]);
+	p->to = xreallocarray(p->to, p->ring.nr, sizeof(*p->to));
+	memset(p->to, 0, p->ring.nr * sizeof(*p->to));
+	p->homeless =
+		xreallocarray(p->homeless, p->ring.nr, sizeof(*p->homeless));
+	for (size_t i = 0; i < p->ring.nr; i++)
+		p->homeless[i] = count_homeless(view, p->ring.job[i]);
+}
+
+/* Hosts, taken or not, that are open to that job. */
+static uint32_t open_to(const struct borrow *p, const struct view *view,
+			const struct job *job)
+{
+	uint32_t n = p->nr_open;
+	const struct host *h;
+
+	for (h = view->hosts; p->nr_own && h < view->hosts + view->nr_hosts;
+	     h++)
+		n += !lends(h) && lends_to(h, job);
+	return n;
 }
 
 /*
@@ -362,14 +351,15 @@ static bool give_out(struct borrow *p, const struct view *view,
 	bool lend = new_slice || slices_lend(&p->slices, view);
 	bool all = true;
 
-	for (size_t i = 0; i < p->nr && !new_slice; i++)
-		if (p->ring[i]->state == JOB_RUNNING)
+	for (size_t i = 0; i < p->ring.nr && !new_slice; i++)
+		if (p->ring.job[i]->state == JOB_RUNNING)
 			choose_slice(p, view, plan, i);
-	for (size_t i = 0; i < p->nr && lend; i++)
-		if (new_slice || p->ring[i]->state != JOB_RUNNING)
+	for (size_t i = 0; i < p->ring.nr && lend; i++)
+		if (new_slice || p->ring.job[i]->state != JOB_RUNNING)
 			choose_slice(p, view, plan, i);
-	for (size_t i = 0; i < p->nr; i++)
-		all &= p->to[i] || p->homeless[i] > p->nr_open;
+	for (size_t i = 0; i < p->ring.nr; i++)
+		all &= p->to[i] ||
+		       p->homeless[i] > open_to(p, view, p->ring.job[i]);
 	return all;
 }
 
@@ -377,13 +367,13 @@ static bool give_out(struct borrow *p, const struct view *view,
 static void plan_slice(struct borrow *p, const struct view *view,
 		       struct plan *plan)
 {
-	for (size_t i = 0; i < p->nr; i++)
-		if (!p->to[i] && p->ring[i]->state == JOB_RUNNING)
-			suspend(p, plan, i);
-	for (size_t i = 0; i < p->nr; i++)
+	for (size_t i = 0; i < p->ring.nr; i++)
+		if (!p->to[i] && p->ring.job[i]->state == JOB_RUNNING)
+			suspend(p, view, plan, i);
+	for (size_t i = 0; i < p->ring.nr; i++)
 		if (p->to[i])
 			go(p, view, plan, i);
-		else if (p->ring[i]->state != JOB_WAITING)
+		else if (p->ring.job[i]->state != JOB_WAITING)
 			clear_out(p, view, plan, i);
 }
 
@@ -393,14 +383,14 @@ static void borrow_decide(struct policy *policy, const struct view *view,
 	struct borrow *p = (struct borrow *)policy;
 	bool new_slice, all;
 
-	if (!p->nr) {
+	if (!p->ring.nr) {
 		slices_stop(&p->slices, view);
 		return;
 	}
 	slices_cut(&p->slices, view, plan);
 	new_slice = slices_over(&p->slices, view);
 	if (new_slice)
-		rotate(p);
+		ring_turn(&p->ring);
 	survey(p, view);
 	all = give_out(p, view, plan, new_slice);
 	plan_slice(p, view, plan);
@@ -415,10 +405,10 @@ static void borrow_explain(const struct policy *policy, const struct view *view,
 {
 	const struct borrow *p = (const struct borrow *)policy;
 	const struct host *h;
-	int64_t open = 0, before = (int64_t)place_of(p, job);
+	int64_t open = 0, before = (int64_t)ring_find(&p->ring, job);
 
 	for_each_host (h, view)
-		open += lends(h);
+		open += lends_to(h, job);
 	plan_defer(plan, job,
 		   open < job->size
 			   ? BECAUSE(too_few, .ranks = job->size, .hosts = open)
@@ -433,42 +423,21 @@ static void borrow_save(const struct policy *policy, const struct view *view,
 
 	(void)view;
 	fprintf(to, "%" PRId64 "\n", p->slices.end);
-	for (size_t i = 0; i < p->nr; i++)
-		fprintf(to, "%" PRId64 "\n", p->ring[i]->id);
-}
-
-/* Put the job with that id, which is in the ring, to place n of it. */
-static bool put_at(struct borrow *p, const struct view *view, int64_t id,
-		   size_t *n)
-{
-	struct job *job = view_find_job(view, id);
-	size_t at;
-
-	if (!job)
-		return true; /* the job has gone meanwhile */
-	at = place_of(p, job);
-	if (at < *n || at == p->nr)
-		return false; /* twice */
-	memmove(p->ring + *n + 1, p->ring + *n, (at - *n) * sizeof(*p->ring));
-	p->ring[(*n)++] = job;
-	return true;
+	ring_save(&p->ring, to);
 }
 
 static int borrow_load(struct policy *policy, const struct view *view,
 		       const char *text, struct error *err)
 {
 	struct borrow *p = (struct borrow *)policy;
-	size_t n = 0;
-	int64_t id;
 	usec_t end;
 	int used;
 
 	if (sscanf(text, "%" SCNd64 "\n%n", &end, &used) != 1)
 		return policy_damaged(policy, text, err);
-	for (text += used; *text; text += used)
-		if (sscanf(text, "%" SCNd64 "\n%n", &id, &used) != 1 ||
-		    !put_at(p, view, id, &n))
-			return policy_damaged(policy, text, err);
+	text += used;
+	if (!ring_load(&p->ring, view, &text))
+		return policy_damaged(policy, text, err);
 	slices_resume(&p->slices, end);
 	return 0;
 }
@@ -478,14 +447,15 @@ const struct policy_ops policy_borrow = {
 	.summary = "gang slices on hosts that their owners lend",
 	.source = "Arpaci 1995 sections 2.2 and 4",
 	.details =
-		"Jobs take turns of one slice (2 s in the paper), one rank "
-		"per host, on hosts whose terms let guests in; several jobs "
-		"run at a time if their hosts differ. If the owner of a "
-		"rank's host needs it, the rank goes to an open host at once, "
-		"and its job stands still for the time that a move costs; if "
-		"there is no open host the job has no turn. A pass costs the "
-		"ranks of jobs that have hosts, and the hosts for each rank "
-		"that needs one.",
+		"Jobs take turns of one slice (2 s in the paper), a rank a "
+		"host, on hosts whose terms let guests in; several run at a "
+		"time where their hosts differ. A rank whose host is wanted "
+		"back goes to an open one at once, and its job with it stands "
+		"still for what a move costs; where there is none the job has no "
+		"turn. A pass costs the ranks of jobs that have hosts, and the "
+		"hosts for each rank that needs one. A host of its own user is "
+		"open to a job whatever its terms lend, and never wanted back "
+		"from it.",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES | POLICY_OWNERS,
 	.create = borrow_create,

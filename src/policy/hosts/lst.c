@@ -9,14 +9,19 @@
  * go to the next job that fits without moving ("alternate selection"); that does not
  * change priorities.
  *
+ * Hosts that take no guests are first for jobs of their own users, as nobody else may
+ * have them.
+ *
  * A pass at a slice's start costs O(n log n + processes) for n jobs in the
- * system; one within a slice O(n log n).
+ * system; one within a slice O(n log n).  While such hosts take no guests, all hosts are
+ * looked at for each job.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "policy/hosts/claims.h"
 #include "policy/hosts/slices.h"
 
 struct entry {
@@ -28,6 +33,9 @@ struct entry {
 	uint32_t moved;	 /* processes that lost their hosts */
 };
 
+/* Of job i in a pass (claims.h). */
+#define NUMBER(i) ((uint32_t)(i) + 1)
+
 struct policy_lst {
 	struct policy base;
 	struct slices slices;
@@ -36,7 +44,7 @@ struct policy_lst {
 	bool migrate;
 	struct entry *entry;
 	size_t nr, cap;
-	bool *taken; /* by host, during a pass */
+	struct claims claims; /* of a pass */
 };
 
 REASON(why_slice, "priority {priority} gives it a place in this slice",
@@ -80,7 +88,7 @@ static int lst_create(const struct policy_setup *setup, struct policy **ret,
 	if (!p->maxprio)
 		p->maxprio = 2 * (int64_t)view->nr_hosts;
 	p->migrate = params_bool(setup->params, "migrate");
-	p->taken = xcalloc(view->nr_hosts, sizeof(*p->taken));
+	claims_init(&p->claims, view);
 	*ret = &p->base;
 	return 0;
 }
@@ -131,113 +139,62 @@ static int by_priority(const void *a, const void *b)
 	return job_before(x->job, y->job) ? -1 : 1;
 }
 
-/* Mark the hosts that no job may have, and count the others. */
-static uint32_t reset_taken(struct policy_lst *p, const struct view *view)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < view->nr_hosts; i++) {
-		p->taken[i] = !host_usable(&view->hosts[i]);
-		n += !p->taken[i];
-	}
-	return n;
-}
-
-static bool all_free(const struct policy_lst *p, const struct job *job)
-{
-	for (uint32_t r = 0; r < job->size; r++)
-		if (p->taken[job->hosts[r]])
-			return false;
-	return true;
-}
-
-/*
- * Take those of the job's hosts that can be had, and return how many: a drained one
- * cannot.
- */
-static uint32_t take_hosts(struct policy_lst *p, const struct job *job)
-{
-	uint32_t n = 0;
-
-	for (uint32_t r = 0; r < job->size; r++) {
-		n += !p->taken[job->hosts[r]];
-		p->taken[job->hosts[r]] = true;
-	}
-	return n;
-}
-
 /*
  * Choose as many jobs as fit, by priority; the priority of those left out grows by 1.
  */
 static void select_jobs(struct policy_lst *p, const struct view *view,
 			struct plan *plan)
 {
-	uint32_t room = reset_taken(p, view);
+	uint32_t room = claims_begin(&p->claims, view);
 
 	qsort(p->entry, p->nr, sizeof(*p->entry), by_priority);
 	for (size_t i = 0; i < p->nr; i++) {
 		struct entry *e = &p->entry[i];
 		bool fixed = !p->migrate && e->job->hosts;
+		uint32_t n = e->job->size -
+			     claims_make(&p->claims, view, e->job, NUMBER(i));
 
 		e->hosts = NULL;
 		e->moved = 0;
-		if (e->job->size <= room && (!fixed || all_free(p, e->job))) {
-			room -= e->job->size;
+		if (n <= room &&
+		    (!fixed ||
+		     claims_all_free(&p->claims, view, e->job, NUMBER(i)))) {
+			room -= n;
 			e->hosts = plan_hosts(plan, e->job->size);
 			if (fixed)
-				take_hosts(p, e->job);
-		} else if (e->prio < p->maxprio) {
-			e->prio++;
+				claims_take(&p->claims, view, e->job);
+			continue;
 		}
+		claims_drop(&p->claims, view, NUMBER(i));
+		e->prio += e->prio < p->maxprio;
 	}
-	reset_taken(p, view);
+	claims_nobody(&p->claims, view);
 }
 
-#define NOWHERE UINT32_MAX
-
 /* Give jobs the hosts they had, those of higher priority first. */
-static void keep_places(struct policy_lst *p)
+static void keep_places(struct policy_lst *p, const struct view *view)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		struct entry *e = &p->entry[i];
 
-		for (uint32_t r = 0; e->hosts && r < e->job->size; r++) {
-			uint32_t h = e->job->hosts ? e->job->hosts[r] : NOWHERE;
-
-			e->hosts[r] = NOWHERE;
-			if (h == NOWHERE)
-				continue;
-			if (p->taken[h]) {
-				e->moved++;
-			} else {
-				e->hosts[r] = h;
-				p->taken[h] = true;
-			}
-		}
+		if (e->hosts)
+			e->moved = claims_keep(&p->claims, view, e->job,
+					       NUMBER(i), e->hosts);
 	}
 }
 
-/*
- * Give the lowest hosts that are left to processes without a host: those in conflict,
- * or (fresh) those of new jobs.
- */
-static void give_places(struct policy_lst *p, bool fresh)
+/* Place the processes that lost their hosts, or (fresh) those of new jobs. */
+static void give_places(struct policy_lst *p, const struct view *view,
+			bool fresh)
 {
 	uint32_t next = 0;
 
 	for (size_t i = 0; i < p->nr; i++) {
 		struct entry *e = &p->entry[i];
 
-		if (!e->hosts || !e->job->hosts != fresh)
-			continue;
-		for (uint32_t r = 0; r < e->job->size; r++) {
-			if (e->hosts[r] != NOWHERE)
-				continue;
-			while (p->taken[next])
-				next++;
-			p->taken[next] = true;
-			e->hosts[r] = next;
-		}
+		if (e->hosts && !e->job->hosts == fresh)
+			claims_place(&p->claims, view, e->job, NUMBER(i), &next,
+				     e->hosts);
 	}
 }
 
@@ -272,59 +229,68 @@ static void new_slice(struct policy_lst *p, const struct view *view,
 		      struct plan *plan)
 {
 	select_jobs(p, view, plan);
-	keep_places(p);
-	give_places(p, false);
-	give_places(p, true);
+	keep_places(p, view);
+	give_places(p, view, false);
+	give_places(p, view, true);
 	plan_slice(p, plan);
 	p->nr_slices++;
 	slices_next(&p->slices, view, plan);
 }
 
-/* The lowest idle hosts for a job that never ran; false if too few. */
-static bool place_fresh(struct policy_lst *p, const struct view *view,
-			struct entry *e, uint32_t room, struct plan *plan)
+/* Idle hosts for job i, which never ran; false if too few. */
+static bool place_fresh(struct policy_lst *p, const struct view *view, size_t i,
+			uint32_t *room, struct plan *plan)
 {
+	struct entry *e = &p->entry[i];
+	uint32_t n =
+		e->job->size - claims_make(&p->claims, view, e->job, NUMBER(i));
 	uint32_t next = 0;
 
-	if (e->job->size > room)
+	if (n > *room)
 		return false;
+	*room -= n;
 	e->hosts = plan_hosts(plan, e->job->size);
-	for (uint32_t r = 0; r < e->job->size; r++) {
-		while (p->taken[next])
-			next++;
-		p->taken[next] = true;
-		e->hosts[r] = next;
-	}
-	(void)view;
+	claims_keep(&p->claims, view, e->job, NUMBER(i), e->hosts);
+	claims_place(&p->claims, view, e->job, NUMBER(i), &next, e->hosts);
+	return true;
+}
+
+/* Are the hosts free that job i has had? */
+static bool place_again(struct policy_lst *p, const struct view *view, size_t i,
+			uint32_t *room)
+{
+	const struct job *job = p->entry[i].job;
+
+	claims_make(&p->claims, view, job, NUMBER(i));
+	if (!claims_all_free(&p->claims, view, job, NUMBER(i)))
+		return false;
+	*room -= claims_take(&p->claims, view, job);
 	return true;
 }
 
 static void fill_gaps(struct policy_lst *p, const struct view *view,
 		      struct plan *plan)
 {
-	uint32_t room = reset_taken(p, view);
+	uint32_t room = claims_begin(&p->claims, view);
 
 	for (size_t i = 0; i < p->nr; i++)
 		if (slices_keeps(view, p->entry[i].job))
-			room -= take_hosts(p, p->entry[i].job);
+			room -= claims_take(&p->claims, view, p->entry[i].job);
 	qsort(p->entry, p->nr, sizeof(*p->entry), by_priority);
-	for (size_t i = 0; i < p->nr && room; i++) {
-		struct entry *e = &p->entry[i];
+	for (size_t i = 0; i < p->nr && (room || p->claims.nr_own); i++) {
+		const struct entry *e = &p->entry[i];
+		struct because why =
+			BECAUSE(why_alternate, .hosts = e->job->size);
 
-		if (e->job->state == JOB_SUSPENDED && all_free(p, e->job)) {
-			take_hosts(p, e->job);
-			plan_resume(
-				plan, e->job, NULL,
-				BECAUSE(why_alternate, .hosts = e->job->size));
-		} else if (e->job->state == JOB_WAITING &&
-			   place_fresh(p, view, e, room, plan)) {
-			plan_start_on(
-				plan, e->job, e->job->size, e->hosts,
-				BECAUSE(why_alternate, .hosts = e->job->size));
-		} else {
-			continue;
-		}
-		room -= e->job->size;
+		if (e->job->state == JOB_SUSPENDED &&
+		    place_again(p, view, i, &room))
+			plan_resume(plan, e->job, NULL, why);
+		else if (e->job->state == JOB_WAITING &&
+			 place_fresh(p, view, i, &room, plan))
+			plan_start_on(plan, e->job, e->job->size, e->hosts,
+				      why);
+		else
+			claims_drop(&p->claims, view, NUMBER(i));
 	}
 }
 
@@ -407,7 +373,7 @@ static void lst_destroy(struct policy *policy)
 	struct policy_lst *p = (struct policy_lst *)policy;
 
 	free(p->entry);
-	free(p->taken);
+	claims_clear(&p->claims);
 	free(p);
 }
 
@@ -424,7 +390,9 @@ const struct policy_ops policy_lst = {
 		"where the text is silent: conflicting processes take the "
 		"lowest idle hosts; an alternate selection (also of a job that "
 		"arrives within a slice) never migrates; a job with a process "
-		"on a host that its owner wants back stands still at once; a slice starts at once "
+		"on a host that its owner wants back stands still at once; on "
+		"hosts of its own user it is no guest: it stays there, and has them "
+		"first while nobody else may; a slice starts at once "
 		"when a job comes to an empty system; maxprio is twice the number "
 		"of hosts. LST_O is this with migration for nothing "
 		"(--migrate-cost 0). A pass costs O(n log n + processes).",

@@ -179,10 +179,12 @@ static void matrix_event(struct policy *policy, const struct view *view,
 	}
 }
 
-static bool fits(const struct policy_matrix *p, const struct entry *e)
+static bool fits(const struct policy_matrix *p, const struct view *view,
+		 const struct entry *e)
 {
 	for (uint32_t r = 0; r < e->job->size; r++)
-		if (p->busy[e->cols[r]])
+		if (p->busy[e->cols[r]] ||
+		    !host_takes(&view->hosts[e->cols[r]], e->job))
 			return false;
 	return true;
 }
@@ -209,8 +211,7 @@ static void choose_jobs(struct policy_matrix *p, const struct view *view,
 {
 	size_t n = p->nr_rows, lent = p->slices.alternate ? n : 1;
 
-	for (uint32_t c = 0; c < p->nr_cols; c++)
-		p->busy[c] = !host_usable(&view->hosts[c]);
+	memset(p->busy, 0, p->nr_cols * sizeof(*p->busy));
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < p->row[k].nr; i++) {
 			struct entry *e = &p->row[k].entry[i];
@@ -223,7 +224,8 @@ static void choose_jobs(struct policy_matrix *p, const struct view *view,
 		struct row *row = &p->row[(p->turn + (int64_t)(n + k)) % n];
 
 		for (size_t i = 0; i < row->nr; i++)
-			if (!row->entry[i].chosen && fits(p, &row->entry[i]))
+			if (!row->entry[i].chosen &&
+			    fits(p, view, &row->entry[i]))
 				choose_row(p, &row->entry[i]);
 	}
 }
@@ -445,7 +447,8 @@ const struct policy_ops policy_matrix = {
 		"row that has enough, else of a new row, and keeps them. Rows "
 		"take turns of one slice; columns idle in the present row are "
 		"lent to jobs of the following rows that fit in their own. A job "
-		"on a host that its owner wants back stands still at once. A "
+		"on a host that its owner wants back stands still at once; on "
+		"hosts of its own user it is no guest. A "
 		"pass costs O(rows x hosts + jobs).",
 	.params = params,
 	.flags = POLICY_HOSTS | POLICY_SLICES,

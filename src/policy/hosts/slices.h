@@ -7,7 +7,8 @@
  * first job; none runs while there is no job.  Where a reservation begins, a slice ends
  * early, and the next one leaves those hosts out.  A job with a rank on a host that its
  * owner wants back stands still from that instant on, whatever is left of the slice,
- * because the owner's terms (model/contract.h) do not know slices.
+ * because the owner's terms (model/contract.h) do not know slices.  On hosts of its own
+ * user a job is no guest: it stays there, and may have them while they take no guests.
  *
  *	slices_init(&s, setup->params);
  *	in decide:
@@ -112,14 +113,14 @@ static inline void slices_next(struct slices *s, const struct view *view,
 }
 
 /*
- * The first of the job's hosts that its owner wants back; NULL: none, or the job has no
- * hosts.
+ * The first of the job's hosts that its owner wants back from it; NULL: none, or the job
+ * has no hosts.
  */
 static inline const struct host *slices_wanted(const struct view *view,
 					       const struct job *job)
 {
 	for (uint32_t i = 0; job->hosts && i < job->n; i++)
-		if (host_wanted(&view->hosts[job->hosts[i]]))
+		if (host_evicts(&view->hosts[job->hosts[i]], job))
 			return &view->hosts[job->hosts[i]];
 	return NULL;
 }

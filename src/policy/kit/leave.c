@@ -67,12 +67,6 @@ static bool is_planned(const struct plan *plan, const struct job *job,
 	return false;
 }
 
-/* Should this job's ranks leave the host?  Jobs of its owner stay. */
-static bool wants_out(const struct host *h, const struct job *job)
-{
-	return host_wanted(h) && !job_is_home(job, h);
-}
-
 struct leaving {
 	const struct view *view;
 	struct plan *plan;
@@ -161,7 +155,7 @@ static bool leaves_drained(const struct leaving *l, const struct job *job,
 
 	if (turn && move_out(l->view, l->plan, job, rank))
 		return true;
-	if (!job->requeue && wants_out(h, job) && !job_rank_frozen(job, rank))
+	if (!job->requeue && host_evicts(h, job) && !job_rank_frozen(job, rank))
 		plan_freeze(l->plan, job, rank, why_stands(job, rank, h->ix));
 	if (!job->requeue)
 		return false;
@@ -181,9 +175,10 @@ static bool look_at_rank(const struct leaving *l, const struct job *job,
 {
 	const struct host *h = &l->view->hosts[job->hosts[rank]];
 
-	if (host_goes(h) && (wants_out(h, job) || !job_rank_frozen(job, rank)))
+	if (host_goes(h) &&
+	    (host_evicts(h, job) || !job_rank_frozen(job, rank)))
 		return leaves_drained(l, job, rank, turn);
-	if (wants_out(h, job))
+	if (host_evicts(h, job))
 		rank_leaves(l->view, l->plan, job, rank);
 	else
 		plan_thaw(l->plan, job, rank,
@@ -199,7 +194,7 @@ static bool look_at_job(void *ctx, const struct job *job, bool turn)
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *h = &l->view->hosts[job->hosts[i]];
 
-		if (!h->up || !(wants_out(h, job) || host_goes(h) ||
+		if (!h->up || !(host_evicts(h, job) || host_goes(h) ||
 				job_rank_frozen(job, i)))
 			continue;
 		if (is_planned(l->plan, job, i))
