@@ -223,7 +223,10 @@ line_in() { # MINUTES HOSTS REASON
 	sleeper --hosts h1 -n 1
 	eventually is 'j[1]["state"]' running
 	slay "$(service_pid controller)"
-	{ line_in 5 h1 "new disk"; line_in 120 h2 later; } >"$bed/calendar"
+	# Reached by a link, as configuration often is.
+	mkdir "$bed/etc"
+	ln -s "$bed/etc/calendar" "$bed/calendar"
+	{ line_in 5 h1 "new disk"; line_in 120 h2 later; } >"$bed/etc/calendar"
 	start_controller --calendar="$bed/calendar"
 	eventually hosts_up 3
 	# The host whose time is near is left in time, and `stint why` says why.
@@ -250,4 +253,27 @@ line_in() { # MINUTES HOSTS REASON
 	echo "sat 99:00-6:00 h1" >"$bed/calendar"
 	run -2 timeout 60 "$stint" controller --state-dir="$BATS_TEST_TMPDIR/s" --listen="unix:$BATS_TEST_TMPDIR/c.sock" --calendar="$bed/calendar"
 	[[ "$output" == *"calendar:1: '99:00-6:00' are no times"* ]]
+}
+
+# The controller has no more reason to look than that.
+@test "a host is drained when its time comes, and by a calendar that takes another's place" {
+	serve 2
+	slay "$(service_pid controller)"
+	slay "$(service_pid h2)"
+	{ line_in 16 h1 soon; line_in 5 h2 now; } >"$bed/calendar"
+	start_controller --calendar="$bed/calendar"
+	eventually hosts_up 1
+	run -0 st hosts
+	[[ "$output" == *"h1, by the calendar open until "* ]]
+	# Who comes is looked at, and who is opened while it is time.
+	start_agent h2
+	eventually hosts_up 2
+	eventually json_is 'j[1]["drain"], j[1]["drain_reason"]' "True now" hosts
+	st undrain h2
+	eventually json_is 'j[1]["drain"], j[1]["drain_reason"]' "True now" hosts
+	# A quarter of an hour before.
+	eventually json_is 'j[0]["drain"], j[0]["drain_reason"]' "True soon" hosts
+	line_in 3 h2 other >"$bed/calendar.new"
+	mv "$bed/calendar.new" "$bed/calendar"
+	eventually json_is '[h["drain_reason"] for h in j]' "['', 'now']" hosts
 }

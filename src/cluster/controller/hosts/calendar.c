@@ -256,3 +256,13 @@ bool calendar_next(const struct calendar *c, const char *host, usec_t now,
 		*ret = best;
 	return best.to;
 }
+
+usec_t calendar_same_until(const struct calendar *c, const char *host,
+			   usec_t now, usec_t lead)
+{
+	struct closure is;
+
+	if (!calendar_next(c, host, now, &is))
+		return now + USEC_PER_DAY;
+	return now < is.from - lead ? is.from - lead : is.to;
+}

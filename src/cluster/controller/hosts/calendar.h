@@ -48,4 +48,11 @@ void calendar_clear(struct calendar *c);
 bool calendar_next(const struct calendar *c, const char *host, usec_t now,
 		   struct closure *ret);
 
+/*
+ * Until when nothing of that changes, nor what is so from `lead` before it begins; where
+ * there is none, it is looked at again a day later.
+ */
+usec_t calendar_same_until(const struct calendar *c, const char *host,
+			   usec_t now, usec_t lead);
+
 #endif

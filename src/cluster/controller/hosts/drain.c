@@ -50,6 +50,7 @@ static void drain_one(struct ctl_host *h, const Control__Drain *d,
 		 d->undo ? "over" : "begun", who, d->reason);
 	ctl_host_store(h);
 	ctl_sched_host(h);
+	ctl_closings_host(h);
 }
 
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)

@@ -436,6 +436,7 @@ int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,
 	take_info(h, info);
 	if (known != ctl->hosts.nr)
 		ctl_sched_anew(ctl);
+	ctl_closings_host(h);
 	if (strcmp(h->boot_id, info->boot_id)) {
 		set_text(&h->boot_id, info->boot_id);
 		ctl_host_store(h);

@@ -19,6 +19,8 @@ void ctl_host_gone(struct ctl_host *h); /* its agent's connection has ended */
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d);
 /* From now on drain hosts by the file conf->calendar; -EINVAL if that has errors. */
 int ctl_closings_begin(struct ctl *ctl, struct error *err) must_check;
+/* Look what the calendar says of a host that has come, or that somebody opened. */
+void ctl_closings_host(struct ctl_host *h);
 void ctl_closings_end(struct ctl *ctl);
 /* Take what the agent reports about the owner's terms; h->owner must be up to date. */
 void ctl_host_lends(struct ctl_host *h, const Control__Lending *m);

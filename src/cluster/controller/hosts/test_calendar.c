@@ -94,6 +94,52 @@ static void days_are_local(void **state)
 	calendar_clear(&c);
 }
 
+static bool is_due(const struct calendar *c, usec_t now, usec_t *ret_from)
+{
+	struct closure is = { .from = USEC_MAX };
+	bool any = calendar_next(c, "h", now, &is);
+
+	*ret_from = is.from;
+	return any && is.from - 15 * MINUTE <= now;
+}
+
+/* Looked at in these instants alone, it is known at each minute. */
+static void nothing_changes_in_between(void **state)
+{
+	struct calendar c = read_lines("sun 1:00-5:00 * clocks\n"
+				       "mon-thu 23:30-0:30 h night\n"
+				       "tue 0:10-0:40 h longer\n"
+				       "2026-10-28 12:00-12:20 g,h lunch\n"
+				       "2026-10-28 12:20-12:30 h again\n");
+	usec_t now, until = 0, from, was_from = 0;
+	bool was = false;
+	unsigned looks = 0;
+
+	(void)state;
+	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	for (now = at(2026, 10, 24, 20, 3); now < at(2026, 10, 31, 20, 0);
+	     now += MINUTE) {
+		bool due = is_due(&c, now, &from);
+
+		if (now >= until) {
+			was = due;
+			was_from = from;
+			looks++;
+			until = calendar_same_until(&c, "h", now, 15 * MINUTE);
+			assert_true(until > now);
+		}
+		assert_int_equal(due, was);
+		assert_int_equal(from, was_from);
+	}
+	/* Eight closures: before each, and at its end. */
+	assert_in_range(looks, 12, 17);
+	calendar_clear(&c);
+	c = read_lines("2026-12-24 8:00-20:00 h disk\n");
+	assert_int_equal(calendar_same_until(&c, "h", now, 0),
+			 now + USEC_PER_DAY);
+	calendar_clear(&c);
+}
+
 static void wrong_lines_are_named(void **state)
 {
 	static const char *const wrong[] = {
@@ -124,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(days_and_hosts),
 		cmocka_unit_test(days_are_local),
+		cmocka_unit_test(nothing_changes_in_between),
 		cmocka_unit_test(wrong_lines_are_named),
 	};
 
