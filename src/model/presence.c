@@ -167,8 +167,16 @@ static usec_t last_sign(const struct presence_signs *s)
 /* When the host will be gone, as far as that differs from what is known. */
 static usec_t goes_by(const struct presence_signs *s)
 {
-	usec_t by = s->sign[PRESENCE_NOTICE].held ? s->going_by : 0;
+	static const enum presence_cause causes_of[] = { PRESENCE_GOING,
+							 PRESENCE_NOTICE };
+	usec_t by = 0;
 
+	for (unsigned i = 0; i < 2; i++) {
+		const struct presence_sign *g = &s->sign[causes_of[i]];
+
+		if (g->held && g->by && (!by || g->by < by))
+			by = g->by;
+	}
 	if (by && s->is.going_by && llabs(by - s->is.going_by) < USEC_PER_SEC)
 		return s->is.going_by;
 	return by;

@@ -61,7 +61,7 @@ struct presence {
 	usec_t idle_since; /* the last sign of anybody; USEC_MAX: here */
 	enum presence_cause cause;
 	enum presence_cause lost; /* UNREADABLE: the first that is */
-	usec_t going_by;	/* NOTICE: it will be gone then; 0: not known */
+	usec_t going_by; /* GOING, NOTICE: it will be gone then; 0: not known */
 	char who[PRESENCE_WHO]; /* a user; "": not known, or nobody */
 };
 
@@ -70,6 +70,7 @@ struct presence_sign {
 	bool held; /* since began */
 	bool lost;
 	usec_t last, began;
+	usec_t by; /* GOING, NOTICE, while held: the host is gone then; 0: not known */
 	char who[PRESENCE_WHO];
 };
 
@@ -79,7 +80,6 @@ struct presence_signs {
 	bool said, said_here; /* at said_at, for the time until said_until */
 	usec_t said_at, said_until;
 	usec_t evict_until;
-	usec_t going_by; /* as long as NOTICE is held */
 	char said_who[PRESENCE_WHO];
 	struct presence is; /* as presence_update() found it */
 };

@@ -348,17 +348,29 @@ static void an_instant_that_comes_nearer_is_news(void **state)
 
 	presence_init(&s, QUIET, 0);
 	presence_hold(&s, PRESENCE_NOTICE, true, 0, NULL);
-	s.going_by = 120 * S;
+	s.sign[PRESENCE_NOTICE].by = 120 * S;
 	assert_true(presence_update(&s, 0));
 	assert_false(presence_update(&s, S));
-	s.going_by = 120 * S - S / 2; /* as near as clocks tell */
+	s.sign[PRESENCE_NOTICE].by =
+		120 * S - S / 2; /* as near as clocks tell */
 	assert_false(presence_update(&s, S));
 	assert_int_equal(s.is.going_by, 120 * S);
-	s.going_by = 60 * S;
+	s.sign[PRESENCE_NOTICE].by = 60 * S;
 	assert_true(presence_update(&s, S));
 	assert_int_equal(s.is.going_by, 60 * S);
-	/* The notice is gone, and soon after it came: that flaps. */
-	s.going_by = 0;
+	/* It is shut down, too, and then before that, or after. */
+	s.sign[PRESENCE_GOING].by = 30 * S;
+	assert_false(presence_update(&s, S));
+	presence_hold(&s, PRESENCE_GOING, true, S, NULL);
+	assert_true(presence_update(&s, S));
+	assert_int_equal(s.is.going_by, 30 * S);
+	s.sign[PRESENCE_GOING].by = 90 * S;
+	assert_true(presence_update(&s, S));
+	assert_int_equal(s.is.going_by, 60 * S);
+	presence_hold(&s, PRESENCE_GOING, false, S, NULL);
+	assert_false(presence_update(&s, S));
+	/* Not known any more, and it flaps, as it came just now. */
+	s.sign[PRESENCE_NOTICE].by = 0;
 	presence_hold(&s, PRESENCE_NOTICE, false, S / 2, NULL);
 	assert_true(presence_update(&s, S / 2));
 	assert_int_equal(s.is.going_by, 0);

@@ -170,8 +170,10 @@ static int answer_properties(sd_bus_message *m)
 	if (f)
 		append_session(r, f);
 	else
-		sd_bus_message_append(r, "a{sv}", 1, "PreparingForShutdown",
-				      "b", (int)fake_logind.ends);
+		sd_bus_message_append(r, "a{sv}", 2, "PreparingForShutdown",
+				      "b", (int)fake_logind.ends,
+				      "InhibitDelayMaxUSec", "t",
+				      (uint64_t)FAKE_DELAY);
 	sd_bus_send(NULL, r, NULL);
 	sd_bus_message_unref(r);
 	return 1;

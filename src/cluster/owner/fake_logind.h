@@ -16,6 +16,7 @@
 #define FAKE_OBJECT "/org/freedesktop/login1"
 
 enum { FAKE_SESSIONS = 4 };
+#define FAKE_DELAY (20 * USEC_PER_SEC) /* it lets a host wait for so long */
 
 /* What it says, and what it has heard. */
 struct fake_logind {

@@ -6,7 +6,7 @@
  * what it is asked now and then, so that a bus that stands still is noticed.
  *
  * A host that goes down or to sleep waits for us ("delay") until its guests have
- * left, or for as long as logind lets it.
+ * left, or for as long as logind lets it (InhibitDelayMaxSec), by when they should have.
  */
 #include "cluster/owner/logind.h"
 
@@ -34,6 +34,7 @@ struct logind {
 	struct sessions sessions;
 	sd_bus_slot *list; /* the question for all sessions */
 	int inhibitor;	   /* -1: none */
+	usec_t delay;	   /* for so long the host waits; 0: not known */
 	bool sleeps, ends, lid, lid_known;
 	sd_event_source *beat, *again;
 };
@@ -192,8 +193,15 @@ static int on_prepare(sd_bus_message *m, void *arg, sd_bus_error *err)
 	bool sleep = sd_bus_message_is_signal(m, MANAGER, "PrepareForSleep");
 	int begins;
 
-	if (sd_bus_message_read(m, "b", &begins) > 0)
-		set_going(l, sleep ? &l->sleeps : &l->ends, begins);
+	if (sd_bus_message_read(m, "b", &begins) <= 0)
+		return 0;
+	if (begins)
+		l->owner->signs.sign[PRESENCE_GOING].by =
+			l->delay ? owner_now() + l->delay : 0;
+	else if ((l->sleeps || l->ends) && l->inhibitor >= 0)
+		log_warnx("owner: logind waits no longer, and guests are "
+			  "still here (InhibitDelayMaxSec in logind.conf)");
+	set_going(l, sleep ? &l->sleeps : &l->ends, begins);
 	return 0;
 }
 
@@ -206,6 +214,15 @@ static void take_lid(struct logind *l, bool closed)
 	l->lid_known = true;
 }
 
+static int take_delay(struct logind *l, sd_bus_message *m)
+{
+	uint64_t t = 0;
+	int r = sd_bus_message_read(m, "v", "t", &t);
+
+	l->delay = t < (uint64_t)USEC_PER_DAY ? (usec_t)t : 0;
+	return r;
+}
+
 static int take_property(void *ctx, const char *name, sd_bus_message *m)
 {
 	struct logind *l = ctx;
@@ -214,6 +231,8 @@ static int take_property(void *ctx, const char *name, sd_bus_message *m)
 	bool sleeps = !strcmp(name, "PreparingForSleep");
 	int b, r;
 
+	if (!strcmp(name, "InhibitDelayMaxUSec"))
+		return take_delay(l, m);
 	if (!lid && !ends && !sleeps)
 		return sd_bus_message_skip(m, "v");
 	r = sd_bus_message_read(m, "v", "b", &b);

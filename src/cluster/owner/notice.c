@@ -111,7 +111,7 @@ static void take(struct notice *n, bool goes, usec_t span)
 		log_info("owner: notice: the host %s",
 			 goes ? "goes soon" : "does not go any more");
 	n->told = by;
-	n->owner->signs.going_by = by;
+	n->owner->signs.sign[PRESENCE_NOTICE].by = by;
 	owner_hold(n->owner, PRESENCE_NOTICE, goes, NULL);
 }
 
@@ -242,7 +242,7 @@ static void notice_end(void *source)
 
 	run_ends(n);
 	sd_event_source_disable_unref(n->timer);
-	n->owner->signs.going_by = 0;
+	n->owner->signs.sign[PRESENCE_NOTICE].by = 0;
 	free(n->command);
 	free(n);
 }

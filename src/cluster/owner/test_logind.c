@@ -239,6 +239,9 @@ static void a_host_that_sleeps_waits_for_its_guests(void **state)
 	COMES(is()->here);
 	assert_int_equal(is()->cause, PRESENCE_GOING);
 	assert_true(is()->evict);
+	/* They are to be gone by then: logind waits no longer. */
+	assert_in_range(is()->going_by - owner_now(), FAKE_DELAY / 2,
+			FAKE_DELAY);
 	assert_false(is_released());
 	play_guests = false;
 	owner_emptied(play_owner);
@@ -247,10 +250,33 @@ static void a_host_that_sleeps_waits_for_its_guests(void **state)
 	fake_logind.inhibited = -1;
 	fake_emit("PrepareForSleep", "b", 0);
 	COMES(!is()->here);
+	assert_int_equal(is()->going_by, 0);
 	COMES(fake_logind.inhibited >= 0); /* for the next time */
 	fake_emit("PrepareForShutdown", "b", 1);
 	COMES(is_released()); /* there is no guest */
 	assert_true(is()->here);
+}
+
+/* It waits no longer: the host sleeps and wakes up with guests, and nothing is forgotten. */
+static void a_host_that_sleeps_with_its_guests(void **state)
+{
+	play_guests = true;
+	fake_logind_comes();
+	play_begin("logind");
+	COMES(fake_logind.inhibited >= 0);
+	for (int i = 0; i < 2; i++) {
+		fake_emit("PrepareForSleep", "b", 1);
+		COMES(is()->here);
+		fake_emit("PrepareForSleep", "b", 0);
+		COMES(!is()->here);
+		/* What it has still holds for the next time. */
+		assert_false(is_released());
+	}
+	play_guests = false;
+	owner_emptied(play_owner);
+	assert_false(is_released());
+	fake_emit("PrepareForSleep", "b", 1);
+	COMES(is_released());
 }
 
 static void a_host_that_goes_already(void **state)
@@ -354,6 +380,7 @@ int main(void)
 		TEST(one_that_stands_still),
 		TEST(one_that_flaps),
 		TEST(a_host_that_sleeps_waits_for_its_guests),
+		TEST(a_host_that_sleeps_with_its_guests),
 		TEST(a_host_that_goes_already),
 		TEST(whatever_it_says),
 	};
