@@ -43,15 +43,16 @@ class Program:
         """So many steps take that long when nothing disturbs them."""
         if self.fixed:
             return
-        self.steps = 4
+        self.steps, enough = 4, min(3, seconds / 3)
         while True:
             try:
                 took = run(self, "spread", speed, 0)["seconds"]
             except bed.Short:
                 took = 0
-            if took > min(3, seconds / 3):
+            if took > enough:
                 break
-            self.steps *= 10 if took < 0.3 else 4
+            # Start-up is in it, too: never the whole way at once.
+            self.steps *= round(min(20, max(3, 1.5 * enough / (took + 0.01))))
         self.steps = max(1, round(self.steps * seconds / took))
 
 

@@ -31,13 +31,17 @@ class Seat:
                                        stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
         os.close(shell)
-        with open(f"{b.home}/{host}/stint.conf", "a") as f:
-            f.write("".join(f"{t}\n" for t in ("linger = 2s", *terms)))
-        os.kill(b.service(host), signal.SIGHUP)
+        self.set("linger = 2s", *terms)
         terminal.note(f"{b.home}/{host}/run/utmp", terminal.USER_PROCESS,
                       line.removeprefix("/dev/"), "root", "")
         self.wait_for("users", lambda h: h["users"] == 1)
         self.wait_for("nobody", lambda h: h["owner"] == "away", "owner")
+
+    def set(self, *terms):
+        """Further terms of the host; its agent reads them."""
+        with open(f"{self.bed.home}/{self.host}/stint.conf", "a") as f:
+            f.write("".join(f"{t}\n" for t in terms))
+        os.kill(self.bed.service(self.host), signal.SIGHUP)
 
     def wait_for(self, what, true, table="hosts"):
         words = ["owner", "status", "--all"] if table == "owner" else ["hosts"]
