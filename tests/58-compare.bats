@@ -80,6 +80,22 @@ failed() { # STATUS WORDS COMMAND...
 	grep -q 'easy.csv' curve.svg
 }
 
+# Half of the jobs wait 10 s, and half 1000: the curve leaps behind 50 %.
+@test "the curve has what so many percent do not exceed" {
+	for i in {1..4}; do echo "$i,0,10,20,1,1,10,0,0,done"; done >half
+	for i in {5..8}; do echo "$i,0,1000,1010,1,1,10,0,0,done"; done >>half
+	for f in a b; do { echo $head; cat half; } >$f.csv; done
+	"$stint" compare a.csv b.csv --svg c.svg --metric wait >/dev/null
+	python3 - <<-'END'
+		import re
+		lines = [p for p in re.findall(r' d="([^"]*)"', open("c.svg").read()) if p.count("L") > 100]
+		assert len(lines) == 2
+		for line in lines:
+		    y = [float(point.split()[1]) for point in re.split("[ML]", line)[1:]]
+		    assert len(y) == 200 and len(set(y)) == 2 and y.count(y[0]) == 100, y
+	END
+}
+
 @test "what cannot be compared is said" {
 	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,done >a.csv
 	failed 2 "two or more" a.csv

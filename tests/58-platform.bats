@@ -52,6 +52,17 @@ failed() { # WORDS LINE...
 	cmp a b
 }
 
+@test "hosts are called as the file says, and numbered where there are several" {
+	printf '%s\n' time,host,what,value 0,big,users,1 0,lab1,users,1 0,lab4,users,1 >a.csv
+	run -0 "$stint" sim -p fcfs -w ismail:sizes=E -n 10 -P 5 -H lab.csv --activity a.csv
+	for name in big1 lab lab5; do
+		printf '%s\n' time,host,what,value 0,$name,users,1 >a.csv
+		run --separate-stderr "$stint" sim -p fcfs -w ismail:sizes=E -n 10 -P 5 -H lab.csv --activity a.csv
+		[ "$status" -ne 0 ]
+		[[ $stderr == *"'$name'"* ]]
+	done
+}
+
 @test "what is wrong in it is told by its line" {
 	head=name,count,cores,speed,memory
 	failed "wrong.csv:2: count is '0'" $head a,0,1,1,

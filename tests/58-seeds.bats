@@ -41,6 +41,28 @@ setup() {
 	done
 }
 
+# What no random number is in has no seed: the version alone.
+@test "what is reckoned without random numbers tells the version" {
+	cd "$dir"
+	version=$("$stint" --version | grep -o '[0-9][0-9.]*')
+	echo '1 0 -1 100 3 -1 -1 3 100 -1 1 1 1 1 1 1 -1 -1' >t.swf
+	printf 'time,host,what,value\n0,h1,keyboard,busy\n9,h1,keyboard,idle\n' >a.csv
+	printf '%s\n' 'stint-record 2' 'begin 1000000 1 1 fcfs' \
+		'define 0 name=h1 speed=1 cores=2 slots=16 memory=100 free=50 load=0 users=0 owner=0 idle=0 up=1 drain=0' \
+		>head.rec
+	{ cat head.rec; echo 'pass 1000002 0'; } >same.rec
+	{ cat head.rec; printf '%s\n' 'pass 1000002 1' 'plan wake at 5: why'; } >other.rec
+	commands=("trace stats t.swf" "trace stats --activity a.csv" mapstates policies "policies easy"
+		"policies --test fcfs" "sim --replay same.rec" "sim --replay other.rec" "reproduce schnor:S-4b --quick")
+	for c in "${commands[@]}"; do
+		# shellcheck disable=SC2086
+		{ "$stint" $c || [ "$c" = "sim --replay other.rec" ]; } | tail -n 1 | grep -qE "(^| |\()stint ${version//./\\.}(\)|; shortened runs.*)?\$" || { echo "$c"; false; }
+		# shellcheck disable=SC2086
+		{ "$stint" $c --json || [ "$c" = "sim --replay other.rec" ]; } | grep -qF "\"$version\"" || { echo "$c --json"; false; }
+	done
+	"$stint" mapstates -f dot | grep -qF "stint $version"
+}
+
 @test "a picture is called .svg" {
 	echo '1 0 -1 100 3 -1 -1 3 100 -1 1 1 1 1 1 1 -1 -1' >"$dir/t.swf"
 	for o in --plot --gantt; do

@@ -52,6 +52,40 @@ setup() {
 	END
 }
 
+# Edges: a period of 3 minutes is a short one, one of 10 a long one; and what is idle at the end.
+@test "stats of owners who are idle to the end" {
+	cat >"$dir/a.csv" <<-'END'
+		time,host,what,value
+		0,h2,load,1
+		180,h1,keyboard,busy
+		200,h1,keyboard,idle
+		400,h2,load,0
+		1000,h2,load,0.1
+	END
+	"$stint" trace stats --activity -j "$dir/a.csv" >"$dir/json"
+	python3 - "$dir/json" <<-'END'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		# h1 is idle 0-180 and 200-1000, h2 400-1000.
+		want = dict(idle=1580 / 2000, idle_periods=3, idle_median_s=600, idle_brief=1 / 3,
+		            idle_time_in_long=1400 / 1580)
+		for k, v in want.items():
+		    assert abs(d[k] - v) < 1e-6, (k, d[k], v)
+	END
+}
+
+# Half of the jobs from 9 to 17 h, the others alike over the other sixteen hours.
+@test "a partition's jobs are submitted by day and by night" {
+	"$stint" trace generate -w lanl -n 4000 --seed 3 -o "$dir/l.swf"
+	python3 - "$dir/l.swf" <<-'END'
+		import sys
+		hours = [float(l.split()[1]) / 3600 for l in open(sys.argv[1]) if l[0] != ";"]
+		for a, b, share in (0, 9, 9 / 32), (9, 17, 1 / 2), (17, 24, 7 / 32):
+		    got = sum(a <= h < b for h in hours) / len(hours)
+		    assert abs(got - share) < 0.03, (a, b, got, share)
+	END
+}
+
 @test "a generated trace is simulated as its generator is" {
 	"$stint" trace generate -w poisson:max-size=8 -L 0.8 -n 500 --seed 7 -o "$dir/p.swf"
 	"$stint" sim -p easy -w poisson:max-size=8 -L 0.8 -n 500 --seed 7 -o "$dir/a" >/dev/null

@@ -33,6 +33,9 @@ setup() {
 		assert 4 <= d["low"] <= d["answer"] <= d["high"] <= 40, d
 		assert at[d["answer"]]["slowdown"] <= 1.5 < at[d["answer"] - 1]["slowdown"], d
 		assert at[d["high"]]["interval"][1] <= 1.5 and at[d["low"]]["interval"][0] <= 1.5, d
+		for n, edge in ("low", 0), ("high", 1):
+		    assert d[n] == 4 or at[d[n] - 1]["interval"][edge] > 1.5, (n, d)
+		assert d["low"] < d["answer"] < d["high"], d
 		assert all(p["delays_most"] <= 30 for p in d["tried"] if p["hosts"] > 5), d
 	END
 	"$stint" size "${small[@]}" --slowdown 1.5 --delays-a-day 30 | head -1 |

@@ -205,18 +205,19 @@ static void print_states(const struct mapstates *ms)
 		printf("%s -> %s  %s\n", ms->nodes[ms->edges[i].from],
 		       ms->nodes[ms->edges[i].to],
 		       kind_name(ms->edges[i].kind));
+	puts("\nstint " STINT_VERSION);
 }
 
 static void print_states_json(const struct args *a,
 			      const struct mapstates_conf *conf,
 			      const struct mapstates *ms)
 {
-	json_t *root =
-		json_pack("{s:s, s:s, s:b, s:b, s:b, s:i, s:i}", "policy",
-			  a->kind == SED1 ? "sed1" : "sed2", "hosts", a->hosts,
-			  "upgrade", conf->rules.upgrade, "migrate",
-			  conf->rules.migrate, "eager", conf->rules.eager,
-			  "minsize", conf->minsize, "maxsize", conf->maxsize);
+	json_t *root = json_pack(
+		"{s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:i}", "version",
+		STINT_VERSION, "policy", a->kind == SED1 ? "sed1" : "sed2",
+		"hosts", a->hosts, "upgrade", conf->rules.upgrade, "migrate",
+		conf->rules.migrate, "eager", conf->rules.eager, "minsize",
+		conf->minsize, "maxsize", conf->maxsize);
 	json_t *states = json_array(), *edges = json_array();
 
 	for (size_t i = 0; i < ms->nr_nodes; i++)
@@ -236,11 +237,11 @@ static void print_mapstates(const struct args *a,
 			    const struct mapstates_conf *conf,
 			    const struct mapstates *ms)
 {
-	char *title = xasprintf("SED%d%s%s%s on %s, sizes %d to %d", a->kind,
-				a->no_upgrade ? "-NU" : "",
-				a->no_migration ? "-NM" : "",
-				a->eager ? " (eager)" : "", a->hosts,
-				conf->minsize, conf->maxsize);
+	char *title = xasprintf(
+		"SED%d%s%s%s on %s, sizes %d to %d; stint " STINT_VERSION,
+		a->kind, a->no_upgrade ? "-NU" : "",
+		a->no_migration ? "-NM" : "", a->eager ? " (eager)" : "",
+		a->hosts, conf->minsize, conf->maxsize);
 
 	if (!strcmp(a->format, "json"))
 		print_states_json(a, conf, ms);

@@ -84,6 +84,7 @@ static void explain_policy(const struct policy_ops *p)
 		printf("\nParameters (%s:key=value,...):\n", p->name);
 		params_explain(p->params, stdout);
 	}
+	puts("\n  (stint " STINT_VERSION ")");
 }
 
 static json_t *param_json(const struct param *p)
@@ -114,9 +115,10 @@ static void print_policy_json(const struct policy_ops *p)
 					      json_string(flags[i].name));
 	for (size_t i = 0; p->params && p->params[i].name; i++)
 		json_array_append_new(params, param_json(&p->params[i]));
-	json_line(json_pack("{ss ss ss ss so so}", "name", p->name, "summary",
-			    p->summary, "source", p->source, "details",
-			    p->details, "flags", names, "parameters", params),
+	json_line(json_pack("{ss ss ss ss ss so so}", "name", p->name,
+			    "version", STINT_VERSION, "summary", p->summary,
+			    "source", p->source, "details", p->details, "flags",
+			    names, "parameters", params),
 		  stdout);
 }
 
@@ -130,6 +132,8 @@ static void list(bool json)
 		else
 			printf("%-12s %s\n%-12s   %s\n", p->name, p->summary,
 			       "", p->source);
+	if (!json)
+		puts("\n  (stint " STINT_VERSION ")");
 }
 
 /* The laws make policies of their own, with the parameters in name. */

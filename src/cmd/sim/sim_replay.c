@@ -15,7 +15,8 @@
 static void show_comparison(const struct replay_result *r, bool json)
 {
 	if (json)
-		json_line(json_pack("{sI sI sI sI sb so}", "plans",
+		json_line(json_pack("{ss sI sI sI sI sb so}", "version",
+				    STINT_VERSION, "plans",
 				    (json_int_t)r->plans, "entries",
 				    (json_int_t)r->entries, "events",
 				    (json_int_t)r->events, "begins",
@@ -23,10 +24,11 @@ static void show_comparison(const struct replay_result *r, bool json)
 				    "difference", json_text(r->differs)),
 			  stdout);
 	else if (r->differs)
-		fputs(r->differs, stdout);
+		printf("%sstint " STINT_VERSION "\n", r->differs);
 	else
 		printf("%" PRIu64 " plans, all equal (%" PRIu64
-		       " events, %" PRIu64 " entries)\n",
+		       " events, %" PRIu64 " entries); stint " STINT_VERSION
+		       "\n",
 		       r->plans, r->events, r->entries);
 }
 

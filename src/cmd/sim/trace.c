@@ -179,6 +179,7 @@ static void print_jobs(const struct trace_stats *s)
 	printf("from 90 min on       %.1f %% of the work\n",
 	       100 * s->long_work);
 	printf("estimate / run time  %.2f\n", s->estimate);
+	puts("\nstint " STINT_VERSION);
 }
 
 static void print_owners(const struct activity_stats *s)
@@ -190,6 +191,7 @@ static void print_owners(const struct activity_stats *s)
 	       s->periods, s->median, 100 * s->brief);
 	printf("%.1f %% of the idle time in those from 10 min on\n",
 	       100 * s->long_share);
+	puts("\nstint " STINT_VERSION);
 }
 
 static void print_stats_json(json_t *stats)

@@ -79,9 +79,9 @@ static void tell_law(const struct law *law, int64_t checks, const char *why,
 		     bool json)
 {
 	if (json)
-		json_line(json_pack("{ss ss sb sI so}", "law", law->name,
-				    "text", law->text, "kept", checks >= 0,
-				    "checks",
+		json_line(json_pack("{ss ss ss sb sI so}", "version",
+				    STINT_VERSION, "law", law->name, "text",
+				    law->text, "kept", checks >= 0, "checks",
 				    (json_int_t)(checks < 0 ? 0 : checks),
 				    "why", json_text(checks < 0 ? why : NULL)),
 			  stdout);
@@ -104,5 +104,7 @@ bool try_laws(const char *policy, bool json)
 		tell_law(law, checks, err.text, json);
 		all &= checks >= 0;
 	}
+	if (!json)
+		puts("stint " STINT_VERSION);
 	return all;
 }

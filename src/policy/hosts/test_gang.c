@@ -471,6 +471,20 @@ static void owners_do_not_wait_for_a_slice(void **state)
 	}
 }
 
+/* Table 2.1 again, where idle columns stay idle. */
+static void without_alternate_selection_rows_are_alone(void **state)
+{
+	static const char *const ran[] = { "J1 J5 ", "J2 J3 ", "J4 ", "J6 " };
+	struct world w;
+
+	(void)state;
+	setup_world(&w, "matrix:alternate=no");
+	for (size_t t = 0; t < 8; t++)
+		check_slot(&w, ran[t % 4]);
+	assert_int_equal(w.view.nr_running + w.view.nr_waiting, 0);
+	teardown_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -484,6 +498,7 @@ int main(void)
 		cmocka_unit_test(rows_are_filled_first_fit),
 		cmocka_unit_test(the_columns_of_who_ends_are_free),
 		cmocka_unit_test(owners_do_not_wait_for_a_slice),
+		cmocka_unit_test(without_alternate_selection_rows_are_alone),
 	};
 	return cmocka_run_group_tests_name("gang", tests, NULL, NULL);
 }

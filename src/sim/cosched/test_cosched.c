@@ -247,6 +247,39 @@ static void same_seed_same_time(void **state)
 	assert_null(cosched_program(5));
 }
 
+/* In a ring: who does not run gets the messages of the one before it, no others. */
+static void neighbours_get_all(void **state)
+{
+	static const struct node five[5] = {
+		[2] = { .period = 2000, .on = 1000, .phase = 1000 }
+	};
+	static const struct program ring = { .messages = 10,
+					     .bytes = 8,
+					     .near = 1 };
+	struct cosched_result r = run(&ring, five, 5, 80, 1);
+
+	(void)state;
+	assert_int_equal(r.messages, 50);
+	assert_int_equal(r.buffered, 10);
+	assert_int_equal(r.stalled, 0);
+}
+
+/* Alone it is the first: all of its 1000, or half. */
+static void the_first_has_most_to_do(void **state)
+{
+	static const struct node one;
+	struct program g = { .compute = 1000,
+			     .messages = 1,
+			     .bytes = 8,
+			     .imbalance = 0.5,
+			     .busy_first = true };
+
+	(void)state;
+	assert_int_equal(run(&g, &one, 1, 8, 1).time, 1007);
+	g.busy_first = false;
+	assert_int_equal(run(&g, &one, 1, 8, 1).time, 507);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +292,8 @@ int main(void)
 		cmocka_unit_test(who_sends_first_may_end_last),
 		cmocka_unit_test(an_answer_waits_for_its_reader),
 		cmocka_unit_test(same_seed_same_time),
+		cmocka_unit_test(neighbours_get_all),
+		cmocka_unit_test(the_first_has_most_to_do),
 	};
 
 	return cmocka_run_group_tests_name("cosched", tests, NULL, NULL);

@@ -185,6 +185,23 @@ static void the_third_is_told(void **state)
 	sim_result_clear(&r);
 }
 
+/* h1 to h3 are quiet from 10, 0 and 20 on: the guest is where the second's owner comes. */
+static void of_two_the_one_quiet_for_longer_is_taken(void **state)
+{
+	static const struct row one[] = { { 90, 100, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_policy("borrow:slice=10,choose=quiet", "3x1",
+		   HEAD "0,h1,owner,here\n0,h3,owner,here\n"
+			"10,h1,owner,away\n20,h3,owner,away\n"
+			"120,h2,owner,here\n",
+		   (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.owners.disturbed, 1);
+	assert_int_equal(r.record[0].moves, 1);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +211,7 @@ int main(void)
 		cmocka_unit_test(moves_go_on_aside),
 		cmocka_unit_test(who_was_quiet_for_longest_is_chosen),
 		cmocka_unit_test(the_third_is_told),
+		cmocka_unit_test(of_two_the_one_quiet_for_longer_is_taken),
 	};
 
 	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);

@@ -193,6 +193,29 @@ static void nothing_is_held_back_without_need(void **state)
 	}
 }
 
+/* m-m of group 2: from half of 1.37 MB to that in half of its run, and on to 4.30. */
+static void memory_grows_as_the_table_says(void **state)
+{
+	static const struct workload_phase wanted[] = { { 0, 685000 },
+							{ 0.25, 1027500 },
+							{ 0.5, 1370000 },
+							{ 0.75, 2835000 } };
+	struct workload *w = make_workload(
+		"chen:group=2,growth=0.5,start=0.5,steps=2", 0, 0, 0, NULL);
+	struct workload_job j = { .app = -1 };
+	struct error err;
+
+	(void)state;
+	while (j.app != 4)
+		assert_int_equal(workload_next(w, &j, &err), 1);
+	assert_int_equal(j.phases->nr, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(j.phases->phase[i].from == wanted[i].from);
+		assert_int_equal(j.phases->phase[i].bytes, wanted[i].bytes);
+	}
+	workload_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +223,7 @@ int main(void)
 		cmocka_unit_test(plans_keep_what_the_policies_promise),
 		cmocka_unit_test(a_policy_made_anew_goes_on),
 		cmocka_unit_test(nothing_is_held_back_without_need),
+		cmocka_unit_test(memory_grows_as_the_table_says),
 	};
 
 	return cmocka_run_group_tests_name("chen", tests, NULL, NULL);

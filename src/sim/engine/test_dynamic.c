@@ -15,20 +15,18 @@
 
 #define HEAD "time,host,what,value\n"
 
-/*
- * How often a process moves that begins on the fast host. No host is in its
- * delay class but this one, as the other one is four times as slow.
- */
-static unsigned moves(const char *policy, const char *script)
+/* How a process fares that comes at 10, needs a minute and so much memory. */
+static struct sim_record run(const char *policy, const char *machine,
+			     const char *script, uint64_t memory)
 {
-	static const struct row one[] = { { 0, 60, 1, 1, 0 } };
-	struct sim_config c = { .costs = { 0 } };
+	static const struct row one[] = { { 10, 60, 1, 1, 0 } };
+	struct sim_config c = { .rank_memory = memory };
 	struct owner_terms terms;
 	struct sim_result r;
 	struct activity a;
 	struct error err;
 	char *text = strdup(script);
-	unsigned n;
+	struct sim_record ret;
 
 	if (activity_parse(text, strlen(text), "test", &a, &err) < 0)
 		fail_msg("%s", err.text);
@@ -36,13 +34,20 @@ static unsigned moves(const char *policy, const char *script)
 	terms.load = LOAD_ANY;
 	c.activity = &a;
 	c.terms = &terms;
-	simulate_list(policy, "1x1,1x4", c, one, 1, &r);
-	n = r.record[0].moves;
+	simulate_list(policy, machine, c, one, 1, &r);
+	ret = r.record[0];
 	sim_result_clear(&r);
 	owner_terms_clear(&terms);
 	activity_clear(&a);
 	free(text);
-	return n;
+	return ret;
+}
+
+/* Moves of a process that begins on the fast host; nobody is in its delay class but
+ * it, as the other host is four times as slow. */
+static unsigned moves(const char *policy, const char *script)
+{
+	return run(policy, "1x1,1x4", script, 0).moves;
 }
 
 /* (5.8): the delay must fall by more than the host's own factor, which is 1. */
@@ -50,9 +55,9 @@ static void without_users_a_gain_has_to_be_large(void **state)
 {
 	(void)state;
 	assert_int_equal(
-		moves("dynamic-sed:every=10,c1=2", HEAD "5,h1,load,3.5\n"), 0);
+		moves("dynamic-sed:every=10,c1=2", HEAD "15,h1,load,3.5\n"), 0);
 	assert_int_equal(
-		moves("dynamic-sed:every=10,c1=2", HEAD "5,h1,load,4.5\n"), 1);
+		moves("dynamic-sed:every=10,c1=2", HEAD "15,h1,load,4.5\n"), 1);
 }
 
 /*
@@ -63,11 +68,11 @@ static void the_count_falls(void **state)
 {
 	(void)state;
 	assert_int_equal(moves("dynamic-sed:every=10,c1=3",
-			       HEAD "5,h1,load,9\n25,h1,load,0\n"
-				    "35,h1,load,9\n45,h1,load,0\n"),
+			       HEAD "15,h1,load,9\n35,h1,load,0\n"
+				    "45,h1,load,9\n55,h1,load,0\n"),
 			 0);
 	assert_int_equal(
-		moves("dynamic-sed:every=10,c1=3", HEAD "5,h1,load,9\n"), 1);
+		moves("dynamic-sed:every=10,c1=3", HEAD "15,h1,load,9\n"), 1);
 }
 
 /*
@@ -77,12 +82,57 @@ static void the_count_falls(void **state)
 static void users_drive_it_away(void **state)
 {
 	(void)state;
-	assert_int_equal(
-		moves("dynamic-sed:every=10,c1=50,c2=2", HEAD "5,h1,users,1\n"),
-		1);
 	assert_int_equal(moves("dynamic-sed:every=10,c1=50,c2=2",
-			       HEAD "5,h1,users,1\n5,h2,users,1\n"),
+			       HEAD "15,h1,users,1\n"),
+			 1);
+	assert_int_equal(moves("dynamic-sed:every=10,c1=50,c2=2",
+			       HEAD "15,h1,users,1\n15,h2,users,1\n"),
 			 0);
+}
+
+/* Its owner's programs leave less than 256 MiB of a GiB, or more. */
+static void short_of_memory_it_leaves(void **state)
+{
+	static const char policy[] = "dynamic-sed:every=10,c1=2";
+
+	(void)state;
+	assert_int_equal(
+		run(policy, "2x1x1x1G", HEAD "15,h1,memory,700M\n", 0).moves,
+		0);
+	assert_int_equal(
+		run(policy, "2x1x1x1G", HEAD "15,h1,memory,800M\n", 0).moves,
+		1);
+}
+
+/* It leaves users at 30, with 20 of its 60 s done: not for the host of factor 4, that has
+ * too little memory for it, but for that of 5; for the former if it needs less. */
+static void away_from_users_memory_comes_first(void **state)
+{
+	static const char policy[] = "dynamic-sed:every=10,c2=2";
+	static const char machine[] = "1x1x1x2G,1x4x1x300M,1x5x1x2G";
+	static const char script[] = HEAD "15,h1,users,1\n";
+
+	(void)state;
+	assert_int_equal(run(policy, machine, script, 500000000).end,
+			 (30 + 40 * 5) * USEC_PER_SEC);
+	assert_int_equal(run(policy, machine, script, 1000000).end,
+			 (30 + 40 * 4) * USEC_PER_SEC);
+}
+
+/* A user's host counts as one with half a process more: 1.5 against 1.25; where nothing is
+ * held back it is the faster one. */
+static void load_is_held_back_for_users(void **state)
+{
+	static const char script[] = HEAD "5,h1,users,1\n";
+
+	(void)state;
+	assert_int_equal(
+		run("dynamic-sed:users=3", "1x1,1x1.25", script, 0).end,
+		85 * USEC_PER_SEC);
+	assert_int_equal(run("dynamic-sed:users=3,load-reserv=0", "1x1,1x1.25",
+			     script, 0)
+				 .end,
+			 70 * USEC_PER_SEC);
 }
 
 int main(void)
@@ -91,6 +141,9 @@ int main(void)
 		cmocka_unit_test(without_users_a_gain_has_to_be_large),
 		cmocka_unit_test(the_count_falls),
 		cmocka_unit_test(users_drive_it_away),
+		cmocka_unit_test(short_of_memory_it_leaves),
+		cmocka_unit_test(away_from_users_memory_comes_first),
+		cmocka_unit_test(load_is_held_back_for_users),
 	};
 
 	return cmocka_run_group_tests_name("dynamic", tests, NULL, NULL);

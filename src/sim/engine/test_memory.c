@@ -16,6 +16,7 @@
 #include "sim/engine/paging.h"
 #include "sim/engine/testing.h"
 #include "sim/workload/machine.h"
+#include "sim/workload/script.h"
 
 #define MB 1000000
 
@@ -54,25 +55,32 @@ static int table_next(struct workload *workload, struct workload_job *ret,
 	return 1;
 }
 
-static void run_table(const struct line *line, size_t nr, const char *machine,
-		      const char *paging, const char *policy,
-		      const struct sim_observer *observer,
-		      struct sim_result *ret)
+static void run_with(const struct line *line, size_t nr, const char *machine,
+		     const char *paging, struct sim_config c,
+		     struct sim_result *ret)
 {
 	static const struct workload_ops ops = { .name = "table",
 						 .next = table_next };
 	struct table t = { .base = { .ops = &ops }, .line = line, .nr = nr };
 	struct paging p = make_paging(paging);
-	struct sim_config c = { .workload = &t.base,
-				.policy = policy,
-				.paging = &p,
-				.observer = observer };
 	struct host *hosts;
 
+	c.workload = &t.base;
+	c.paging = &p;
 	assert_int_equal(machine_parse(machine, &hosts, &c.nr_hosts, NULL), 0);
 	c.hosts = hosts;
 	simulate(&c, ret);
 	free(hosts);
+}
+
+static void run_table(const struct line *line, size_t nr, const char *machine,
+		      const char *paging, const char *policy,
+		      const struct sim_observer *observer,
+		      struct sim_result *ret)
+{
+	run_with(line, nr, machine, paging,
+		 (struct sim_config){ .policy = policy, .observer = observer },
+		 ret);
 }
 
 /* p = 1/2 * 200 pages / 100 s * 0.1 s = 0.1 */
@@ -358,6 +366,141 @@ static void who_waits_too_long_lets_it_go(void **state)
 	sim_result_clear(&r);
 }
 
+/* The second is on its way, far from home, until 100: the first has the processor for
+ * itself until then, and half of it for the 50 s that are left of its work. */
+static void what_stands_still_takes_nothing(void **state)
+{
+	static const struct line two[] = {
+		{ .run = 150 * USEC_PER_SEC, .home = 1, .memory = 1 * MB },
+		{ .run = 50 * USEC_PER_SEC, .home = 2, .memory = 1 * MB },
+	};
+	struct sim_result r;
+
+	(void)state;
+	run_table(two, 2, "1x1x1x100000000", "system=0,switch=0,remote=100",
+		  "g-loadsharing", NULL, &r);
+	assert_int_equal(r.record[0].end, 200 * USEC_PER_SEC);
+	assert_int_equal(r.record[1].end, 200 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
+/*
+ * Processes by host: 2, 1 and 2; the second is held back from 30 on until the first of
+ * 1 and 2 has ended, as then nothing pages any more.
+ */
+static void skew_is_of_hosts_that_take_jobs(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 20000 * USEC_PER_SEC, .home = 2, .memory = 40 * MB },
+		{ .run = 20000 * USEC_PER_SEC, .home = 3, .memory = 45 * MB },
+		{ .run = 20000 * USEC_PER_SEC, .home = 3, .memory = 5 * MB },
+	};
+	struct sim_result r;
+	double first, last, area;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 5, "3x1x1x100000000",
+			"v-reconfiguration:settle=30,patience=1000000", &r);
+	assert_non_null(strstr(text, "\n30 reserve 1\n"));
+	first = fmin(r.record[0].end, r.record[1].end) / USEC_PER_SEC;
+	last = fmax(r.record[0].end, r.record[1].end) / USEC_PER_SEC;
+	/* 2 1 2; 2 - 2; 1 1 2; 0 1 2; 0 0 2 */
+	area = 30 * sqrt(2. / 9) + (last - first) * sqrt(2. / 9) +
+	       (20000 - last) * sqrt(6. / 9) + 20000 * sqrt(8. / 9);
+	assert_int_equal(r.record[4].end, 40000 * USEC_PER_SEC);
+	assert_true(fabs(r.averages.skew - area / 40000) < 1e-6);
+	free(text);
+	sim_result_clear(&r);
+}
+
+/* It pages, but all that is idle is no more than one host has: 5 of 100. */
+static void little_idle_memory_is_not_worth_a_host(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 9000 * USEC_PER_SEC, .home = 2, .memory = 95 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 3, "2x1x1x100000000",
+			"v-reconfiguration:settle=30", &r);
+	assert_string_equal(text, "0 start job 1 with 1 on 0\n"
+				  "0 start job 2 with 1 on 0\n"
+				  "0 start job 3 with 1 on 1\n");
+	free(text);
+	sim_result_clear(&r);
+}
+
+/*
+ * 40 + 39 + 38 + 37 page, and no host has 37 idle; the second is ready at 150.  With the
+ * largest there the first still pages, and 39 fit beside 40; then it pages no more.
+ */
+static void others_follow_as_far_as_they_fit(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 40 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 39 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 38 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 37 * MB },
+		{ .run = 150 * USEC_PER_SEC, .home = 2, .memory = 70 * MB },
+		{ .run = 9000 * USEC_PER_SEC, .home = 3, .memory = 32 * MB },
+		{ .run = 9000 * USEC_PER_SEC, .home = 3, .memory = 32 * MB },
+		{ .run = 9000 * USEC_PER_SEC, .home = 4, .memory = 32 * MB },
+		{ .run = 9000 * USEC_PER_SEC, .home = 4, .memory = 32 * MB },
+		{ .run = 9000 * USEC_PER_SEC, .home = 5, .memory = 32 * MB },
+		{ .run = 9000 * USEC_PER_SEC, .home = 5, .memory = 32 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 11, "5x1x1x100000000",
+			"v-reconfiguration:settle=30", &r);
+	assert_non_null(strstr(text, "\n30 reserve 1\n"
+				     "150 migrate job 1 rank 0 to 1\n"
+				     "150 migrate job 2 rank 0 to 1\n"));
+	assert_null(strstr(text, "migrate job 3"));
+	free(text);
+	sim_result_clear(&r);
+}
+
+/* Its home is drained: it begins elsewhere, and at once. */
+static void hosts_that_are_drained_take_nobody(void **state)
+{
+	static const struct line one[] = { { .submit = 10 * USEC_PER_SEC,
+					     .run = 100 * USEC_PER_SEC,
+					     .home = 1,
+					     .memory = 1 * MB } };
+	static const char *const policy[] = { "g-loadsharing",
+					      "v-reconfiguration" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char events[] = "5 drain 0\n";
+		struct sim_script script;
+		struct sim_result r;
+
+		assert_int_equal(script_parse(events, strlen(events), "test",
+					      &script, NULL),
+				 0);
+		run_with(one, 1, "2x1x1x100000000",
+			 "system=0,switch=0,remote=7",
+			 (struct sim_config){ .policy = policy[i],
+					      .script = &script },
+			 &r);
+		assert_int_equal(r.record[0].start, 10 * USEC_PER_SEC);
+		assert_int_equal(r.record[0].end, 117 * USEC_PER_SEC);
+		sim_result_clear(&r);
+		script_clear(&script);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +514,11 @@ int main(void)
 		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
 		cmocka_unit_test(who_waits_too_long_lets_it_go),
+		cmocka_unit_test(what_stands_still_takes_nothing),
+		cmocka_unit_test(skew_is_of_hosts_that_take_jobs),
+		cmocka_unit_test(little_idle_memory_is_not_worth_a_host),
+		cmocka_unit_test(others_follow_as_far_as_they_fit),
+		cmocka_unit_test(hosts_that_are_drained_take_nobody),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

@@ -350,6 +350,25 @@ static void an_owners_job_starts_at_home(void **state)
 	sim_result_clear(&r);
 }
 
+/* Its owner is back before the guest goes on: this time there is nobody to wait for. */
+static void who_stands_still_is_waited_for_once(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	set_term("disturb", "1000");
+	set_term("give-back", "1d");
+	run("spread", "1x1",
+	    HEAD "100,h1,owner,here\n200,h1,owner,away\n200,h1,owner,here\n"
+		 "300,h1,owner,away\n",
+	    (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.owners.returns, 2);
+	assert_int_equal(r.owners.disturbed, 1);
+	assert_int_equal(r.owners.given_back, 1);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +402,9 @@ int main(void)
 			end_terms),
 		cmocka_unit_test_setup_teardown(an_owners_job_starts_at_home,
 						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(
+			who_stands_still_is_waited_for_once, begin_terms,
+			end_terms),
 	};
 
 	return cmocka_run_group_tests_name("owners", tests, NULL, NULL);

@@ -121,6 +121,21 @@ static void a_move_to_a_host_that_fails(void **state)
 	sim_result_clear(&r);
 }
 
+/* Two leave their hosts at once for the third, whose link has one after the other. */
+static void a_destination_takes_one_at_a_time(void **state)
+{
+	static const struct row two[] = { { 0, 100, 1, 1, 0 },
+					  { 0, 100, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_on("spread", "3x1x2", "50 drain 0\n50 drain 1\n", slow, two, 2, &r);
+	assert_int_equal(r.record[0].moves + r.record[1].moves, 2);
+	check_split(&r, 1, 0, 100, 12, 0, 0);
+	check_split(&r, 2, 0, 100, 24, 0, 0);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +143,7 @@ int main(void)
 		cmocka_unit_test(a_link_carries_one_at_a_time),
 		cmocka_unit_test(the_most_valuable_leaves_first),
 		cmocka_unit_test(a_move_to_a_host_that_fails),
+		cmocka_unit_test(a_destination_takes_one_at_a_time),
 	};
 
 	return cmocka_run_group_tests_name("transfer", tests, NULL, NULL);
