@@ -24,23 +24,7 @@ prints() { # COUNT LINE
 }
 
 @test "ranks move while they wait in MPI_Init and in MPI_Finalize" {
-	serve 4
-	begin run -n 3 --hosts=h1,h2,h3 "$late" init finalize >"$bed/out" 2>&1
-	eventually is '[r["state"] for r in j[1]["ranks"]].count("running") if 1 in j else 0' 3
-	for rank in 1 2; do
-		eventually st migrate 1.$rank h4 # it asks netlink for interfaces before it waits
-		migrate 1.$rank h$((rank + 1))
-	done
-	run ! grep -q in "$bed/out"
-	touch init
-	eventually prints 3 "sum 3"
-	for rank in 1 2; do
-		migrate 1.$rank h4
-		migrate 1.$rank h$((rank + 1))
-	done
-	touch finalize
-	wait "$background"
-	background=
+	timeout 900 "$BATS_TEST_DIRNAME/mpi/soak.py" --how fences --mpi openmpi --moves 4
 }
 
 @test "one rank alone, behind a shell, beside programs that are not MPI" {

@@ -14,20 +14,26 @@ with 0.  HOW is
              where the other one is: moves begin in the middle of others
     waiting  any rank that is blocked in a wait of MPI's, in MPI_Recv or
              MPI_Finalize; the message that they wait for is sent at the end
+    fences   any rank that waits for rank 0 in the fence of MPI_Init, and then
+             in that of MPI_Finalize, of one job after the other
 
 Memory of the controller and the agents is looked at as it goes: it must not
 grow with the moves.
 """
 import os
 import random
+import shutil
 import sys
+import tempfile
 import threading
 import time
 
 import bed
+from procs import until
 
 WARM_UP = 100  # moves after which no service may grow any more
 GROWTH = 4 << 20  # bytes that an allocator may take for itself all the same
+AT_A_FENCE = 10  # moves at most, before rank 0 comes there as well
 PHASES = ("freeze_us", "last_us", "capture_us", "restore_us", "commit_us")
 
 
@@ -57,18 +63,43 @@ class Waiting(Job):
         self.argv = [self.path(opts, "waits"), "receive", "1000000000"]
 
 
+class Late(Job):
+    """late: where rank 0 has not come to, the others wait."""
+    FENCES = ("init", "finalize")
+
+    def __init__(self, opts):
+        super().__init__(opts)
+        self.ranks = self.ranks[1:]
+        self.right = sorted(line + "\n" for rank in range(opts.ranks)
+                            for line in (f"in {rank}",
+                                         f"sum {sum(range(opts.ranks))}"))
+        self.dir = tempfile.mkdtemp(prefix="stint-soak-", dir="/var/tmp")
+        self.argv = [self.path(opts, "late"),
+                     *(os.path.join(self.dir, f) for f in self.FENCES)]
+
+    def allow(self, fence):
+        with open(os.path.join(self.dir, fence), "w", encoding="ascii"):
+            pass
+
+    def is_right(self, text):
+        return sorted(text.splitlines(keepends=True)) == self.right
+
+
 class Soak:
     def __init__(self, opts, b):
         self.opts, self.bed = opts, b
         self.reports, self.trouble = [], None
         self.lock = threading.Lock()
-        self.what = (Waiting if opts.how == "waiting" else Job)(opts)
-        self.job = b.start(opts.ranks, *self.what.argv)
-        self.job.wait_for(self.what.first, 120)
         self.before = None
+        self.start()
+
+    def start(self):
+        self.what = (Waiting if self.opts.how == "waiting" else Job)(self.opts)
+        self.job = self.bed.start(self.opts.ranks, *self.what.argv)
+        self.job.wait_for(self.what.first, 120)
 
     def move(self, rng, rank):
-        here = self.job.ranks()[rank]
+        here = self.job.ranks().get(rank)
         host = rng.choice([h for h in self.bed.hosts if h != here])
         try:
             report = self.job.move(rank, host)
@@ -87,8 +118,10 @@ class Soak:
         if n == min(WARM_UP, self.opts.moves // 2):
             self.before = self.bed.memory()
         if n % 100 == 0:
-            print(f"# {n} moves, {self.job.text().strip().splitlines()[-1]}",
-                  flush=True)
+            print(f"# {n} moves, {self.last_line()}", flush=True)
+
+    def last_line(self):
+        return (self.job.text().splitlines() or ["no word yet"])[-1]
 
     def mover(self, rng, choose, moves, together=None):
         """Move until all moves are made, or some mover fails."""
@@ -152,8 +185,8 @@ class Soak:
         ms = sorted(r["downtime_us"] / 1000 for r in self.reports)
         return (f"ok {self.opts.how}: {len(ms)} moves of a rank of "
                 f"{self.opts.ranks}, "
-                f"{self.job.text().strip().splitlines()[-1]}; downtime "
-                f"median {ms[len(ms) // 2]:.1f} ms, worst {ms[-1]:.1f} ms\n"
+                f"{self.last_line()}; downtime median "
+                f" {ms[len(ms) // 2]:.1f} ms, worst {ms[-1]:.1f} ms\n"
                 f"# the slowest: {self.slowest()}")
 
     def slowest(self):
@@ -169,6 +202,49 @@ class Soak:
                             ("rounds", "bytes_last", "threads")))
 
 
+class Fences(Soak):
+    """Short jobs, until all moves are made."""
+
+    def start(self):
+        """By run(): there are several."""
+
+    def run(self):
+        rng = random.Random(self.opts.seed)
+        while len(self.reports) < self.opts.moves:
+            self.what = Late(self.opts)
+            try:
+                self.run_job(rng)
+            finally:
+                shutil.rmtree(self.what.dir)
+        self.check_memory()
+
+    def run_job(self, rng):
+        self.job = self.bed.start(self.opts.ranks, *self.what.argv)
+        for rank in self.what.ranks:
+            self.wait_there(rng, rank)
+        for fence in self.what.FENCES:
+            for _ in range(min(AT_A_FENCE, self.opts.moves)):
+                self.move(rng, rng.choice(self.what.ranks))
+            self.what.allow(fence)
+            if not until(lambda: self.what.is_right(self.job.text()) or
+                         self.job.process.poll() is not None):
+                raise bed.Failed(f"they do not meet: {self.job.text()!r}")
+        status = self.job.wait()
+        if status or not self.what.is_right(self.job.text()):
+            raise bed.Failed(f"exit {status}: {self.job.text()!r}"
+                             f"{self.job.errors()[-500:]}")
+
+    def wait_there(self, rng, rank):
+        """MPI asks the kernel for interfaces on the way, by what does not move."""
+        end = time.monotonic() + 60
+        while True:
+            try:
+                return self.move(rng, rank)
+            except bed.Failed as e:
+                if "netlink" not in str(e) or time.monotonic() > end:
+                    raise
+
+
 def main():
     p = bed.parser()
     p.add_argument("--moves", type=int, default=20)
@@ -176,12 +252,12 @@ def main():
     p.add_argument("--mpi", default="mpich", choices=("mpich", "openmpi"))
     p.add_argument("--how", default="random",
                    choices=["random", "turn", "pair", "overlap",
-                            "waiting"])
+                            "waiting", "fences"])
     p.add_argument("--pause", type=float, default=0.05)
     opts = p.parse_args()
 
     def work(b):
-        s = Soak(opts, b)
+        s = (Fences if opts.how == "fences" else Soak)(opts, b)
         s.run()
         return s.summary()
     return bed.main(opts, work, opts.ranks + 1, what=opts.how)
