@@ -115,6 +115,11 @@ int fast_path_attach(struct fast_path *f, struct error *err)
 	return 0;
 }
 
+bool fast_path_attached(const struct fast_path *f)
+{
+	return f->inwards >= 0 || f->outwards >= 0;
+}
+
 /* Also before whatever the caller does next to neighbours and routes. */
 void fast_path_plug(struct fast_path *f, bool plugged)
 {

@@ -55,6 +55,8 @@ void fast_path_destroy(struct fast_path *f); /* NULL is allowed */
  * for two RCU grace periods (some 10 ms).  A second call does nothing.
  */
 int fast_path_attach(struct fast_path *f, struct error *err) must_check;
+/* Is one of them? */
+bool fast_path_attached(const struct fast_path *f);
 
 /*
  * When it returns, no packet takes the fast path any more (false), or packets

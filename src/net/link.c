@@ -187,6 +187,17 @@ int net_link_up(struct net *net, int index, bool up, struct error *err)
 			      up ? "up" : "down");
 }
 
+int net_link_set_mac(struct net *net, int index, const uint8_t *mac,
+		     struct error *err)
+{
+	struct net_request req;
+
+	begin_change(&req, RTM_NEWLINK, index);
+	mnl_attr_put(req.nlh, IFLA_ADDRESS, NET_MAC_LEN, mac);
+	return net_request_do(net, &req, err, "cannot give link %d its address",
+			      index);
+}
+
 int net_link_up_forwarding(struct net *net, int index, struct error *err)
 {
 	struct net_request req;

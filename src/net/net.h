@@ -81,6 +81,8 @@ int net_bridge_create(struct net *net, const char *name,
 int net_link_delete(struct net *net, int index, struct error *err) must_check;
 int net_link_up(struct net *net, int index, bool up,
 		struct error *err) must_check;
+int net_link_set_mac(struct net *net, int index, const uint8_t *mac,
+		     struct error *err) must_check;
 /*
  * Up, and packets that come in by it are forwarded, also those whose sender
  * would not be answered by it (rp_filter). Not by sysctls: a write to these does not
@@ -103,6 +105,8 @@ int net_port_open(struct net *net, int index, bool open,
 
 int net_address_put(struct net *net, int index, struct in_addr addr,
 		    unsigned prefix, struct error *err) must_check;
+int net_address_delete(struct net *net, int index, struct in_addr addr,
+		       unsigned prefix, struct error *err) must_check;
 
 struct net_route {
 	struct in_addr dst; /* with prefix 0: the default route */
@@ -122,6 +126,8 @@ int net_route_delete(struct net *net, const struct net_route *route,
 /* A permanent entry: no ARP is ever made for it. */
 int net_neighbour_put(struct net *net, int index, struct in_addr addr,
 		      const uint8_t *mac, struct error *err) must_check;
+int net_neighbour_delete(struct net *net, int index, struct in_addr addr,
+			 struct error *err) must_check;
 /*
  * Answer ARP requests for addr on this link (proxy ARP).  Needs forwarding on
  * the link and a route to addr over another link.

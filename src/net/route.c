@@ -6,22 +6,45 @@
 
 #include "net/request.h"
 
-int net_address_put(struct net *net, int index, struct in_addr addr,
-		    unsigned prefix, struct error *err)
+static void address_request(struct net_request *req, uint16_t type,
+			    uint16_t flags, int index, struct in_addr addr,
+			    unsigned prefix)
 {
-	struct net_request req;
-	struct ifaddrmsg *ifa = net_request_init(
-		&req, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, sizeof(*ifa));
-	char text[NET_TEXT];
+	struct ifaddrmsg *ifa =
+		net_request_init(req, type, flags, sizeof(*ifa));
 
 	ifa->ifa_family = AF_INET;
 	ifa->ifa_prefixlen = prefix;
 	ifa->ifa_index = index;
-	mnl_attr_put_u32(req.nlh, IFA_LOCAL, addr.s_addr);
-	mnl_attr_put_u32(req.nlh, IFA_ADDRESS, addr.s_addr);
+	mnl_attr_put_u32(req->nlh, IFA_LOCAL, addr.s_addr);
+	mnl_attr_put_u32(req->nlh, IFA_ADDRESS, addr.s_addr);
+}
+
+int net_address_put(struct net *net, int index, struct in_addr addr,
+		    unsigned prefix, struct error *err)
+{
+	struct net_request req;
+	char text[NET_TEXT];
+
+	address_request(&req, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, index,
+			addr, prefix);
 	return net_request_do(net, &req, err,
 			      "cannot give link %d the address %s/%u", index,
 			      net_addr_text(addr, text), prefix);
+}
+
+int net_address_delete(struct net *net, int index, struct in_addr addr,
+		       unsigned prefix, struct error *err)
+{
+	struct net_request req;
+	char text[NET_TEXT];
+	int r;
+
+	address_request(&req, RTM_DELADDR, 0, index, addr, prefix);
+	r = net_request_do(net, &req, err,
+			   "cannot take the address %s/%u from link %d",
+			   net_addr_text(addr, text), prefix, index);
+	return r == -EADDRNOTAVAIL ? 0 : r;
 }
 
 static void route_request(struct net_request *req, uint16_t type,
@@ -109,6 +132,15 @@ static int delete_neighbour(struct net *net, struct net_request *req,
 			       net_addr_text(addr, text));
 
 	return r == -ENOENT || r == -ENODEV ? 0 : r;
+}
+
+int net_neighbour_delete(struct net *net, int index, struct in_addr addr,
+			 struct error *err)
+{
+	struct net_request req;
+
+	neighbour_request(&req, RTM_DELNEIGH, index, addr, NULL);
+	return delete_neighbour(net, &req, addr, err);
 }
 
 /*

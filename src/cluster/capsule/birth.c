@@ -109,6 +109,29 @@ void capsule_prepare(void)
 		abort(); /* whoever calls cannot go on in there */
 }
 
+/* A network that nobody has used, as init would make it ready. */
+static int make_netns(void *arg, struct error *err)
+{
+	int *ret = arg;
+	int fd;
+
+	if (unshare(CLONE_NEWNET) < 0 || (fd = open_own_netns()) < 0)
+		return error_sys(err, -errno,
+				 "cannot make a network namespace");
+	*ret = fd;
+	return link_init_inside(err);
+}
+
+int birth_netns(int *ret, struct error *err)
+{
+	return net_visit(cradle, make_netns, ret, err);
+}
+
+bool birth_has_cradle(void)
+{
+	return cradle >= 0;
+}
+
 /*
  * Only the submitter's ids exist here.  Capabilities are kept, since a process
  * that was not uid 0 of this user namespace loses none by setuid().
@@ -130,7 +153,7 @@ static int become_submitter(const struct capsule_spec *spec, struct error *err)
 struct birth {
 	const struct capsule *c;
 	const struct capsule_spec *spec;
-	const struct init_args *init;
+	struct init_args *init;
 	pid_t pid;
 	int pidfd;
 };
@@ -231,13 +254,11 @@ static int map_ids(pid_t pid, const struct capsule_spec *spec,
 }
 
 /* No exit signal. */
-static int clone_init(void *arg, struct error *err)
+static int clone_init(struct birth *b, uint64_t network, struct error *err)
 {
-	struct birth *b = arg;
 	struct clone_args args = {
 		.flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
-			 CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS |
-			 (cradle >= 0 ? CLONE_NEWNET : 0),
+			 CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | network,
 		.pidfd = (uintptr_t)&b->pidfd,
 	};
 
@@ -248,15 +269,39 @@ static int clone_init(void *arg, struct error *err)
 			  : 0;
 }
 
+static int clone_in_cradle(void *arg, struct error *err)
+{
+	return clone_init(arg, CLONE_NEWNET, err);
+}
+
+/* Only whoever owns a network may mount its sysfs, and init does not. */
+static int clone_in_slot(void *arg, struct error *err)
+{
+	struct birth *b = arg;
+	int r = mount_sysfs(&b->init->sysfs, err);
+
+	return r < 0 ? r : clone_init(b, 0, err);
+}
+
+static int clone_somewhere(struct birth *b, struct error *err)
+{
+	int slot = b->c->link.slot.netns;
+
+	if (slot >= 0)
+		return net_visit(slot, clone_in_slot, b, err);
+	return cradle >= 0 ? net_visit(cradle, clone_in_cradle, b, err)
+			   : clone_init(b, 0, err);
+}
+
 int birth_give(struct capsule *c, const struct capsule_spec *spec,
-	       const struct init_args *init, struct error *err)
+	       struct init_args *init, struct error *err)
 {
 	struct birth b = { .c = c, .spec = spec, .init = init };
 	int r = cgroup_open_doors(&c->cg, err);
 
 	if (!r)
-		r = cradle >= 0 ? net_visit(cradle, clone_init, &b, err)
-				: clone_init(&b, err);
+		r = clone_somewhere(&b, err);
+	io_close(&init->sysfs);
 	cgroup_close_doors(&c->cg);
 	if (r < 0)
 		return r;

@@ -148,6 +148,8 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 		.spec = spec,
 		.keeper = self,
 		.cg = &c->cg,
+		.in_slot = c->link.slot.netns >= 0,
+		.sysfs = -1,
 	};
 
 	if (self < 0 ||
@@ -201,8 +203,11 @@ static int open_netns(const struct capsule *c)
 static int make_link(struct capsule *c, const struct capsule_spec *spec,
 		     struct error *err)
 {
-	fd_auto netns = open_netns(c);
+	fd_auto netns = -1;
 
+	if (c->link.slot.netns >= 0)
+		return link_make(&c->link, spec, c->link.slot.netns, err);
+	netns = open_netns(c);
 	return netns < 0 ? error_sys(err, netns, "cannot open its network")
 			 : link_make(&c->link, spec, netns, err);
 }
@@ -221,14 +226,19 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 			struct error *err)
 {
 	struct error why = ERROR_INIT;
+	bool in_slot;
 	int r, linked;
 
 	if ((r = link_plan(&c->link, spec, err)) < 0 ||
-	    (r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0 ||
+	    (r = slot_take(&c->link, spec, err)) < 0)
+		return r;
+	in_slot = c->link.slot.netns >= 0;
+	if ((r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0 ||
 	    (r = cgroup_make(&c->cg, &c->limits, c->weight, err)) < 0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
-	    (r = write_record(c, err)) < 0 || (r = hear_init(c, err)) < 0)
+	    (r = write_record(c, err)) < 0 ||
+	    (!in_slot && (r = hear_init(c, err)) < 0))
 		return r;
 	/* While init is at its mounts. */
 	linked = make_link(c, spec, &why);
@@ -238,7 +248,7 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 		if (err)
 			*err = why;
 	}
-	return r < 0 ? r : link_await(&c->link, err);
+	return r < 0 || in_slot ? r : link_await(&c->link, err);
 }
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
@@ -256,7 +266,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c->limits = spec->limits;
 	c->weight = spec->cpu_weight ? spec->cpu_weight : 100;
 	c->ctl = c->events = c->init = -1;
-	c->cg.join = c->cg.state = c->link.packet = -1;
+	c->cg.join = c->cg.state = c->link.packet = c->link.slot.netns = -1;
 	r = make_capsule(c, spec, err);
 	if (r < 0) {
 		error_prefix(err, r, "capsule %s", spec->name);
@@ -316,20 +326,26 @@ bool capsule_end(struct capsule *c)
 
 void capsule_destroy(struct capsule *c)
 {
+	bool clean;
 	int left = 0;
 
 	if (!c)
 		return;
-	(void)!capsule_end(c);
-	link_close(&c->link);
+	clean = capsule_end(c) && c->dir && slot_clean(&c->link);
+	link_close(&c->link, clean);
 	io_close(&c->cg.join);
 	io_close(&c->cg.state);
 	if (c->dir) {
 		left = cgroup_remove(c->cg.dirs, c->cg.nr_dirs);
-		link_remove(&c->link);
+		if (!clean)
+			link_remove(&c->link);
 		if (!left)
 			remove_dir(c);
 	}
+	/* The record named its link: a sweep would have removed it. */
+	if (clean && !left)
+		slot_hand_on(&c->link);
+	link_forget(&c->link);
 	cgroup_clear(&c->cg);
 	io_close(&c->ctl);
 	io_close(&c->events);

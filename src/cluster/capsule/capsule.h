@@ -127,6 +127,14 @@ struct capsule;
  * each capsule makes it for itself.  The caller has one thread.
  */
 void capsule_prepare(void);
+/*
+ * Keep networks that capsules of processes forked from here can hand on to the next
+ * (slot.c): a descriptor on which something comes to be served, or -errno; and what
+ * those processes call first.
+ */
+int capsule_store_open(void) must_check;
+void capsule_store_serve(void);
+void capsule_store_leave(void);
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 		   struct error *err) must_check;

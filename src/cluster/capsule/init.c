@@ -333,18 +333,19 @@ static int set_up_first(struct init *init, struct error *err)
 	if (init->signals < 0)
 		return error_sys(err, -errno, "cannot listen to signals");
 	setsid();
-	return link_init_inside(err);
+	return init->args->in_slot ? 0 : link_init_inside(err);
 }
 
-static int set_up(const struct capsule_spec *spec, struct error *err)
+static int set_up(const struct init_args *args, struct error *err)
 {
+	const struct capsule_spec *spec = args->spec;
 	const char *host = spec->hostname ? spec->hostname : spec->name;
 	int r;
 
 	if (sethostname(host, strlen(host)) < 0)
 		return error_sys(err, -errno, "cannot set the host name %s",
 				 host);
-	r = mount_all(spec, err);
+	r = mount_all(spec, args->sysfs, err);
 	if (r < 0)
 		return r;
 	if (chdir("/") < 0)
@@ -364,8 +365,8 @@ void init_main(const struct init_args *args)
 {
 	struct init init = { .args = args };
 	struct answer answer = { 0 };
-	int keep[] = { args->ctl, args->events, args->keeper, args->cg->join,
-		       args->cg->state };
+	int keep[] = { args->ctl,      args->events,	args->keeper,
+		       args->cg->join, args->cg->state, args->sysfs };
 
 	/*
 	 * This holds until init polls the keeper's pidfd; up to then there
@@ -376,8 +377,11 @@ void init_main(const struct init_args *args)
 	signals_block_all();
 	fds_keep(keep, sizeof(keep) / sizeof(keep[0]));
 	answer.code = set_up_first(&init, &answer.error);
-	tell_answer(args, &answer);
-	answer.code = set_up(args->spec, &answer.error);
+	if (answer.code < 0 || !args->in_slot)
+		tell_answer(args, &answer);
+	answer.code = set_up(args, &answer.error);
+	if (args->sysfs >= 0)
+		close(args->sysfs);
 	tell_answer(args, &answer);
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	serve_forever(&init);

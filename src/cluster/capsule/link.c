@@ -65,7 +65,7 @@ int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 	memset(l, 0, sizeof(*l));
 	l->mode = spec->net;
 	l->address = spec->address;
-	l->packet = -1;
+	l->packet = l->slot.netns = -1;
 	if (l->mode == CAPSULE_NET_NONE)
 		return 0;
 	if (!spec->address.s_addr)
@@ -92,8 +92,7 @@ int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 
 /* ---- making it ---- */
 
-static int make_pair(struct capsule_link *l, unsigned mtu, int netns,
-		     struct error *err)
+int link_make_pair(struct capsule_link *l, int netns, struct error *err)
 {
 	struct net_veth_end host = { .name = l->name, .netns = -1 };
 	struct net_veth_end inside = {
@@ -113,7 +112,7 @@ static int make_pair(struct capsule_link *l, unsigned mtu, int netns,
 	memcpy(port_mac, l->mac, NET_MAC_LEN);
 	port_mac[0] = 0xfe;
 	host.mac = l->mode == CAPSULE_NET_ROUTED ? gateway_mac : port_mac;
-	r = net_veth_create(l->host, &host, &inside, mtu, err);
+	r = net_veth_create(l->host, &host, &inside, l->mtu, err);
 	if (r < 0)
 		return r;
 	l->index = r;
@@ -133,7 +132,9 @@ static int set_up_inside(const struct capsule_link *l,
 	out.index = l->eth0;
 	if ((r = net_address_put(l->inside, l->eth0, l->address,
 				 routed ? 32 : spec->prefix, err)) < 0 ||
-	    (r = net_link_up(l->inside, l->eth0, true, err)) < 0 || !routed)
+	    (l->slot.netns < 0 &&
+	     (r = net_link_up(l->inside, l->eth0, true, err)) < 0) ||
+	    !routed)
 		return r;
 	r = net_neighbour_put(l->inside, l->eth0, gateway(), nobody_mac, err);
 	return r < 0 ? r : net_route_put(l->inside, &out, err);
@@ -146,7 +147,8 @@ static int set_up_host(const struct capsule_link *l, struct error *err)
 	if (l->mode == CAPSULE_NET_BRIDGE)
 		return net_link_up(l->host, l->index, true, err);
 	/* The route back is there only while plugged. */
-	r = net_link_up_forwarding(l->host, l->index, err);
+	r = l->slot.netns < 0 ? net_link_up_forwarding(l->host, l->index, err)
+			      : 0;
 	return r < 0 ? r
 		     : net_neighbour_put(l->host, l->index, l->address,
 					 nobody_mac, err);
@@ -174,8 +176,7 @@ int link_await(const struct capsule_link *l, struct error *err)
 	return error_set(err, -ENETDOWN, "eth0 of the capsule gets no carrier");
 }
 
-static int look_at_uplink(struct capsule_link *l, unsigned *mtu, int netns,
-			  struct error *err)
+static int look_at_uplink(struct capsule_link *l, int netns, struct error *err)
 {
 	struct net_link up;
 	int r = net_link_find(l->host, l->uplink, &up, err);
@@ -184,8 +185,8 @@ static int look_at_uplink(struct capsule_link *l, unsigned *mtu, int netns,
 		return r;
 	l->uplink_index = up.index;
 	memcpy(l->uplink_mac, up.mac, NET_MAC_LEN);
-	if (!*mtu)
-		*mtu = up.mtu;
+	if (!l->mtu)
+		l->mtu = up.mtu;
 	/* A bridge learns from what the capsule itself sends. */
 	r = l->mode == CAPSULE_NET_BRIDGE ? net_packet_open_at(netns, err)
 					  : net_packet_open(err);
@@ -210,23 +211,39 @@ static void make_fast_path(struct capsule_link *l)
 		(void)!fast_path_create(&l->fast, &spec, &l->why_slow);
 }
 
+int link_look_at_host(struct capsule_link *l, const struct capsule_spec *spec,
+		      int netns, struct error *err)
+{
+	int r = l->host ? 0 : net_open(&l->host, err);
+
+	if (r < 0 || l->uplink_index)
+		return r;
+	l->mtu = spec->mtu;
+	return l->uplink[0] ? look_at_uplink(l, netns, err) : 0;
+}
+
+/* A slot has them, and the last capsule's address as its MAC. */
+static int make_ends(struct capsule_link *l, int netns, struct error *err)
+{
+	if (l->slot.netns < 0)
+		return link_make_pair(l, netns, err);
+	return l->slot.new ? 0
+			   : net_link_set_mac(l->inside, l->eth0, l->mac, err);
+}
+
 int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	      int netns, struct error *err)
 {
-	unsigned mtu = spec->mtu;
 	int r;
 
 	if (l->mode == CAPSULE_NET_NONE) {
 		error_set(&l->why_slow, -ENODEV, "it has no network");
 		return 0;
 	}
-	if ((r = net_open(&l->host, err)) < 0 ||
-	    (r = net_open_at(netns, &l->inside, err)) < 0)
-		return r;
 	error_set(&l->why_slow, -EOPNOTSUPP, "it is not routed to an uplink");
-	if (l->uplink[0] && (r = look_at_uplink(l, &mtu, netns, err)) < 0)
-		return r;
-	if ((r = make_pair(l, mtu, netns, err)) < 0 ||
+	if ((r = link_look_at_host(l, spec, netns, err)) < 0 ||
+	    (!l->inside && (r = net_open_at(netns, &l->inside, err)) < 0) ||
+	    (r = make_ends(l, netns, err)) < 0 ||
 	    (r = set_up_inside(l, spec, err)) < 0)
 		return r;
 	make_fast_path(l);
@@ -287,13 +304,15 @@ void link_cut(struct capsule_link *l, bool plugged)
 	(void)!net_route_delete(l->host, &route, NULL);
 }
 
-void link_close(struct capsule_link *l)
+void link_close(struct capsule_link *l, bool kept)
 {
 	fast_path_destroy(l->fast);
 	l->fast = NULL;
 	net_close(l->inside);
 	l->inside = NULL;
 	io_close(&l->packet);
+	if (!kept)
+		io_close(&l->slot.netns);
 }
 
 /*
@@ -320,6 +339,11 @@ void link_remove(struct capsule_link *l)
 	/* Somebody may hold the namespace open from outside. */
 	if (l->host && l->index && !is_gone(l))
 		(void)!net_link_delete(l->host, l->index, NULL);
+}
+
+void link_forget(struct capsule_link *l)
+{
+	io_close(&l->slot.netns);
 	net_close(l->host);
 	l->host = NULL;
 }

@@ -277,14 +277,33 @@ static int seal(const char *path, struct error *err)
 	return 0;
 }
 
-static int mount_proc_sys(struct error *err)
+int mount_sysfs(int *ret, struct error *err)
+{
+	fd_auto fs = fsopen("sysfs", FSOPEN_CLOEXEC);
+	int fd = -1;
+
+	if (fs >= 0 && !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = fsmount(fs, FSMOUNT_CLOEXEC,
+			     MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+				     MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	if (fd < 0)
+		return error_sys(err, -errno, "cannot mount sysfs");
+	*ret = fd;
+	return 0;
+}
+
+/* sysfs: as mount_sysfs() has it, or -1. */
+static int mount_proc_sys(int sysfs, struct error *err)
 {
 	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	int r;
 
-	if ((r = mount_fs("proc", "/proc", flags, NULL, err)) < 0 ||
-	    (r = mount_fs("sysfs", "/sys", flags | MS_RDONLY, NULL, err)) < 0 ||
-	    (r = seal("/proc/sys", err)) < 0)
+	if ((r = mount_fs("proc", "/proc", flags, NULL, err)) < 0)
+		return r;
+	r = sysfs >= 0
+		    ? attach_tree(sysfs, "/sys", err)
+		    : mount_fs("sysfs", "/sys", flags | MS_RDONLY, NULL, err);
+	if (r < 0 || (r = seal("/proc/sys", err)) < 0)
 		return r;
 	return access("/proc/sysrq-trigger", F_OK) < 0
 		       ? 0
@@ -359,7 +378,7 @@ static int hide_sockets(const struct capsule_spec *spec, struct error *err)
 	return r ? r : hide(spec->run_dir, err);
 }
 
-int mount_all(const struct capsule_spec *spec, struct error *err)
+int mount_all(const struct capsule_spec *spec, int sysfs, struct error *err)
 {
 	mode_t mask = umask(0);
 	int r = 0;
@@ -371,7 +390,7 @@ int mount_all(const struct capsule_spec *spec, struct error *err)
 	if (!r)
 		r = mount_dev(err);
 	if (!r)
-		r = mount_proc_sys(err);
+		r = mount_proc_sys(sysfs, err);
 	umask(022);
 	if (!r)
 		r = cover_etc(spec, err);

@@ -9,6 +9,8 @@
  *   file.c         a file that it prints to
  *   mount.c        the file system inside
  *   link.c         the address: plug, unplug, yield
+ *   slot.c         a network that is handed on
+ *   store.c        where it waits for the next
  *   cgroup.c       control groups and the freezer
  *   cgroup_find.c  where they are
  *   limits.c       their limits
@@ -28,6 +30,26 @@
 #include "net/fast_path.h"
 #include "net/net.h"
 
+/* ---- a network that is handed on: slot.c ---- */
+
+#define SLOT_TEXT 16384
+
+struct slot {
+	uid_t uid;		 /* whose capsules it is for */
+	bool bound;		 /* as in struct capsule_spec */
+	unsigned mtu;		 /* of the pair */
+	char name[NET_NAME_LEN]; /* of the host's end */
+	int index, eth0;	 /* of the ends */
+	size_t n;
+	char text[SLOT_TEXT]; /* what the kernel had counted when it was new */
+};
+
+struct capsule_slot {
+	int netns; /* -1: the network is init's */
+	bool new;  /* made for this capsule: its link is set up already */
+	struct slot is;
+};
+
 /* ---- the address ---- */
 
 struct capsule_link {
@@ -44,11 +66,19 @@ struct capsule_link {
 	uint8_t uplink_mac[NET_MAC_LEN];
 	struct fast_path *fast; /* or NULL, and then why_slow */
 	struct error why_slow;
+	unsigned mtu;
+	struct capsule_slot slot;
 };
 
 /* Choose names and look at the uplink; nothing is made. */
 int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 	      struct error *err) must_check;
+/* Look at the uplink of what link_plan() has; netns: as below, -1 for a routed one. */
+int link_look_at_host(struct capsule_link *l, const struct capsule_spec *spec,
+		      int netns, struct error *err) must_check;
+/* The two ends, down. */
+int link_make_pair(struct capsule_link *l, int netns,
+		   struct error *err) must_check;
 /* Make it, unplugged, into the namespace of the descriptor. */
 int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	      int netns, struct error *err) must_check;
@@ -58,16 +88,44 @@ int link_await(const struct capsule_link *l, struct error *err) must_check;
 int link_init_inside(struct error *err) must_check;
 /*
  * Taking it down: give the address up, in silence, which takes microseconds;
- * close what keeps its namespace alive, but for processes; and when those are
- * gone, wait until the pair is.
+ * close what keeps its namespace alive, but for processes and a slot that is kept;
+ * when those are gone, wait until the pair is; and close the rest.
  */
 void link_cut(struct capsule_link *l, bool plugged);
-void link_close(struct capsule_link *l);
+void link_close(struct capsule_link *l, bool kept);
 void link_remove(struct capsule_link *l);
+void link_forget(struct capsule_link *l);
+
+/* ---- slot.c */
+
+/*
+ * Take or make the network that the capsule is to be in, if it is one that can be
+ * handed on; else link_make() makes all of it.
+ */
+int slot_take(struct capsule_link *l, const struct capsule_spec *spec,
+	      struct error *err) must_check;
+/*
+ * When nothing runs in it any more: make it ready for the next.  True if it is as
+ * new; then it is handed on, last of all, instead of being removed.
+ */
+bool slot_clean(struct capsule_link *l) must_check;
+void slot_hand_on(struct capsule_link *l);
+
+/* ---- store.c */
+
+/* Has this process one to ask? */
+bool store_is_there(void);
+/* For a slot as this one is to be; false: there is none now. */
+bool store_ask(struct capsule_slot *slot) must_check;
+void store_give(const struct capsule_slot *slot);
 
 /* ---- the file system ---- */
 
-int mount_all(const struct capsule_spec *spec, struct error *err) must_check;
+/* The sysfs of this process's network, as a descriptor of a mount. */
+int mount_sysfs(int *ret, struct error *err) must_check;
+/* With that, or with sysfs -1 with the own network's. */
+int mount_all(const struct capsule_spec *spec, int sysfs,
+	      struct error *err) must_check;
 
 /* ---- init ---- */
 
@@ -76,6 +134,8 @@ struct init_args {
 	const struct capsule_spec *spec;
 	int ctl, events; /* init's ends */
 	int keeper;	 /* pidfd: readable when the keeper is dead */
+	bool in_slot;	 /* its network is ready */
+	int sysfs;	 /* ... and shown by this; else -1 */
 	struct capsule_cgroup *cg;
 };
 
@@ -125,8 +185,8 @@ struct exec_failure {
 };
 
 /*
- * pid 1: say on ctl (a struct answer) when the link may be made, and again when
- * all is set up; then serve until told to die.
+ * pid 1: say on ctl (a struct answer) when the link may be made, if it is not in a
+ * slot, and when all is set up; then serve until told to die.
  */
 _Noreturn void init_main(const struct init_args *args);
 
@@ -177,6 +237,9 @@ struct capsule {
 
 /* Make init; its pid and pidfd go into c.  The rest of c must be there. */
 int birth_give(struct capsule *c, const struct capsule_spec *spec,
-	       const struct init_args *init, struct error *err) must_check;
+	       struct init_args *init, struct error *err) must_check;
+/* Can it make a network that is this process's own?  A descriptor of one. */
+bool birth_has_cradle(void);
+int birth_netns(int *ret, struct error *err) must_check;
 
 #endif

@@ -4,6 +4,7 @@
  * Answers each line with one that begins with "ok" or "error".  One capsule.
  *
  *	prepare			capsule_prepare(), before create
+ *	store			a process that keeps networks, for good, before create
  *	create NAME KEY=VALUE...	uid run addr net uplink prefix mono
  *	exec FILE ARG...		output to FILE; answers the pid here
  *	land			a helper that waits for release, then 7
@@ -16,9 +17,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -223,6 +226,30 @@ static int do_time(int n, const char *name, struct error *err)
 	return 0;
 }
 
+static _Noreturn void keep_store(int door)
+{
+	struct pollfd p = { .fd = door, .events = POLLIN };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		if (poll(&p, 1, -1) > 0)
+			capsule_store_serve();
+}
+
+static int do_store(struct error *err)
+{
+	int door;
+	pid_t pid;
+
+	capsule_prepare();
+	door = capsule_store_open();
+	pid = door < 0 ? -1 : fork();
+	if (!pid)
+		keep_store(door);
+	capsule_store_leave();
+	return pid < 0 ? error_sys(err, -errno, "no store") : pid;
+}
+
 /* 0 or more: done, with that number; -1 in *ret_said: it has answered. */
 static int obey(char **words, int n, bool *ret_said, struct error *err)
 {
@@ -235,6 +262,8 @@ static int obey(char **words, int n, bool *ret_said, struct error *err)
 		capsule_prepare();
 		return 0;
 	}
+	if (!strcmp(verb, "store"))
+		return do_store(err);
 	if (!capsule)
 		return error_set(err, -EINVAL, "no capsule");
 	if (fn)

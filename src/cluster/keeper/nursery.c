@@ -4,6 +4,7 @@
 #include "cluster/keeper/nursery.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ static _Noreturn void keeper_main(struct nursery *n, const char *order,
 	int argc;
 
 	memcpy(words, order, len);
+	capsule_store_leave();
 	signal(SIGCHLD, SIG_DFL);
 	show_words(n, words, len);
 	/* In the place of the nursery's socket, which it must not hold. */
@@ -114,29 +116,39 @@ static void carry_out(struct nursery *n, const char *order, size_t len,
 		log_warnx("cannot fork a keeper: %s", strerror(errno));
 }
 
+/* One order; false at the end. */
+static bool serve(struct nursery *n, char *order)
+{
+	int ready = -1;
+	unsigned nr = 1;
+	ssize_t len = packet_receive_some(n->sock, order, NURSERY_ORDER_MAX,
+					  &ready, &nr, 0);
+
+	if (len > 0 && nr)
+		carry_out(n, order, (size_t)len, ready);
+	io_close(&ready);
+	return len >= 0 || len == -EBADMSG;
+}
+
 void nursery_serve(int sock, nursery_keeper *be)
 {
 	struct nursery n = { .sock = sock, .be = be };
 	char *order = xmalloc(NURSERY_ORDER_MAX);
-	ssize_t len;
-	int ready;
+	struct pollfd p[] = { { .fd = sock, .events = POLLIN },
+			      { .events = POLLIN } };
 
 	unsetenv(NURSERY_BINDS);
 	setsid();
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for keepers */
 	if (read_map(&n.map) < 0)
 		log_warnx("/proc/self/stat is not as proc(5) has it");
-	for (;;) {
-		unsigned nr = 1;
-
-		ready = -1;
-		len = packet_receive_some(sock, order, NURSERY_ORDER_MAX,
-					  &ready, &nr, 0);
-		if (len < 0 && len != -EBADMSG)
-			break;
-		if (len > 0 && nr)
-			carry_out(&n, order, (size_t)len, ready);
-		io_close(&ready);
-	}
+	/* Without one, poll() leaves it out. */
+	p[1].fd = capsule_store_open();
+	do {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[1].revents)
+			capsule_store_serve();
+	} while (!p[0].revents || serve(&n, order));
 	free(order);
 }

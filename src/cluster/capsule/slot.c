@@ -1,0 +1,193 @@
+/*
+ * slot.c - a network that capsules have one after the other
+ *
+ * To make a network namespace with its pair of links, and to take it down, costs the
+ * kernel more than all else of a short job, and most short jobs do not speak to
+ * anybody.  So the network of a capsule that begins here is made by its keeper,
+ * outlives it, and is handed on if it is as new: no socket is left in it, and each of the kernel's
+ * counters has the value that it had then.  Whoever sent or got a single packet, or failed
+ * to, has used it, and it ends with its capsule, as the networks of ranks that
+ * have moved do.
+ *
+ * Programs have no capabilities there.  So what they can leave in a network without a socket and
+ * without a packet are IPv6 flow labels, which are looked at, too.  What
+ * they can take out of it is a file of its /proc/net, handed to a process elsewhere,
+ * and that would show what comes after: a network is handed on to capsules of the same user
+ * only.
+ *
+ * Its owner is the host's user namespace, not its capsule's.  So nobody in the
+ * capsule may restore a connection in it: a rank that lands has a network of its
+ * own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cluster/capsule/bounds.h"
+#include "cluster/capsule/priv.h"
+#include "core/io.h"
+
+/* ---- has anybody used it? */
+
+static const char *const counters[] = { "dev", "snmp", "netstat", "snmp6",
+					"ip6_flowlabel" };
+
+struct look {
+	struct slot is; /* of which the text is filled in */
+	int sockets;
+};
+
+/* In the network of this thread; a file that the kernel has not is left out. */
+static int read_file(const char *name, char *to, size_t room)
+{
+	char path[64];
+	fd_auto fd = -1;
+	size_t n = 0;
+	ssize_t k;
+
+	snprintf(path, sizeof(path), "/proc/thread-self/net/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	while (n < room && (k = read(fd, to + n, room - n)) > 0)
+		n += (size_t)k;
+	return n < room ? (int)n : -E2BIG;
+}
+
+static int look(void *arg, struct error *err)
+{
+	static const char used[] = "sockets: used ";
+	struct look *l = arg;
+	char text[1024] = "";
+	int k = read_file("sockstat", text, sizeof(text) - 1);
+
+	if (k <= 0 || strncmp(text, used, sizeof(used) - 1))
+		return error_set(err, -EOPNOTSUPP, "no /proc/net/sockstat");
+	l->sockets = (int)strtol(text + sizeof(used) - 1, NULL, 10);
+	l->is.n = 0;
+	for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++) {
+		k = read_file(counters[i], l->is.text + l->is.n,
+			      sizeof(l->is.text) - l->is.n);
+		if (k < 0)
+			return error_sys(err, k, "/proc/net/%s", counters[i]);
+		l->is.n += (size_t)k;
+	}
+	return 0;
+}
+
+static bool is_unused(const struct capsule_slot *slot)
+{
+	enum { OURS = 1 }; /* by which we speak to the kernel */
+	struct look l;
+
+	return slot->is.n && !net_visit(slot->netns, look, &l, NULL) &&
+	       l.sockets == OURS && l.is.n == slot->is.n &&
+	       !memcmp(l.is.text, slot->is.text, l.is.n);
+}
+
+/* Where they cannot be read it will not be handed on. */
+static void remember(struct capsule_slot *slot)
+{
+	struct look l;
+
+	slot->is.n = 0;
+	if (net_visit(slot->netns, look, &l, NULL) < 0)
+		return;
+	memcpy(slot->is.text, l.is.text, l.is.n);
+	slot->is.n = l.is.n;
+}
+
+/* ---- making one */
+
+/* Slots outlive who has made them, and their pid may be another's by then. */
+static void choose_name(struct capsule_link *l, bool bound)
+{
+	static unsigned count;
+
+	do
+		snprintf(l->name, sizeof(l->name), "%s%dy%u",
+			 bound ? BOUNDS_LINKS : "sto", getpid(),
+			 count++ % 10000);
+	while (if_nametoindex(l->name));
+}
+
+/*
+ * Both ends, up.  The host speaks no IPv6 by it: what it tells all who are there
+ * would be counted.
+ */
+static int furnish(struct capsule_link *l, struct error *err)
+{
+	char key[64];
+	int r = net_open_at(l->slot.netns, &l->inside, err);
+
+	if (!r)
+		r = link_make_pair(l, l->slot.netns, err);
+	if (r < 0)
+		return r;
+	snprintf(key, sizeof(key), "../ipv6/conf/%s/disable_ipv6", l->name);
+	(void)!net_sysctl(key, "1");
+	if ((r = net_link_up(l->inside, l->eth0, true, err)) < 0 ||
+	    (r = net_link_up_forwarding(l->host, l->index, err)) < 0 ||
+	    (r = link_await(l, err)) < 0)
+		return r;
+	memcpy(l->slot.is.name, l->name, sizeof(l->name));
+	l->slot.is.index = l->index;
+	l->slot.is.eth0 = l->eth0;
+	l->slot.new = true;
+	remember(&l->slot);
+	return 0;
+}
+
+static int make(struct capsule_link *l, struct error *err)
+{
+	int r = birth_netns(&l->slot.netns, err);
+
+	if (r < 0)
+		return r;
+	choose_name(l, l->slot.is.bound);
+	return furnish(l, err);
+}
+
+/* ---- having one */
+
+int slot_take(struct capsule_link *l, const struct capsule_spec *spec,
+	      struct error *err)
+{
+	struct slot *is = &l->slot.is;
+	int r;
+
+	if (l->mode != CAPSULE_NET_ROUTED || spec->lands || !store_is_there() ||
+	    !birth_has_cradle())
+		return 0;
+	if ((r = link_look_at_host(l, spec, -1, err)) < 0)
+		return r;
+	is->uid = spec->uid;
+	is->bound = spec->bound;
+	is->mtu = l->mtu;
+	if (!store_ask(&l->slot))
+		return make(l, err);
+	memcpy(l->name, is->name, sizeof(l->name));
+	l->index = is->index;
+	l->eth0 = is->eth0;
+	return net_open_at(l->slot.netns, &l->inside, err);
+}
+
+bool slot_clean(struct capsule_link *l)
+{
+	if (l->slot.netns < 0 || (l->fast && fast_path_attached(l->fast)))
+		return false;
+	/* With the only address go all routes and neighbours. */
+	return net_address_delete(l->inside, l->eth0, l->address, 32, NULL) >=
+		       0 &&
+	       net_neighbour_delete(l->host, l->index, l->address, NULL) >= 0 &&
+	       is_unused(&l->slot);
+}
+
+void slot_hand_on(struct capsule_link *l)
+{
+	store_give(&l->slot);
+}
