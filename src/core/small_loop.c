@@ -306,6 +306,8 @@ sd_event_source *sd_event_source_disable_unref(sd_event_source *s)
 
 int sd_event_source_set_io_events(sd_event_source *s, uint32_t events)
 {
+	if (s->events == events)
+		return 0;
 	s->events = events;
 	s->ready = 0; /* by what it waited for before */
 	return s->enabled == SD_EVENT_OFF ? 0 : watch_fd(s, EPOLL_CTL_MOD);

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cluster/capsule/priv.h"
+#include "cluster/host/process.h"
 #include "core/io.h"
 #include "core/packet.h"
 #include "core/units.h"
@@ -98,8 +99,10 @@ static int open_own_netns(void)
 
 void capsule_prepare(void)
 {
+	char boot[PROCESS_BOOT_LEN];
 	fd_auto home = -1;
 
+	(void)!process_boot_id(boot, NULL); /* which it keeps */
 	cgroup_know_mounts();
 	if (cradle >= 0 || (home = open_own_netns()) < 0 ||
 	    enter_new_cradle() < 0)

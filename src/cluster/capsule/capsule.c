@@ -74,9 +74,10 @@ static int write_record(struct capsule *c, struct error *err)
 	if ((r = process_boot_id(rec.boot, err)) < 0 ||
 	    (r = record_netns(&rec.netns, err)) < 0)
 		return r;
-	r = process_identify(getpid(), &rec.keeper);
+	r = c->keeper.pid ? 0 : process_identify(getpid(), &c->keeper);
 	if (!r && c->init_pid)
 		r = process_identify(c->init_pid, &rec.init);
+	rec.keeper = c->keeper;
 	if (r < 0)
 		return error_sys(err, r, "cannot read /proc");
 	return record_write(c->dir, &rec, err);
@@ -234,7 +235,8 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 		return r;
 	in_slot = c->link.slot.netns >= 0;
 	if ((r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0 ||
-	    (r = cgroup_make(&c->cg, &c->limits, c->weight, err)) < 0 ||
+	    (r = cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err)) <
+		    0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
 	    (r = write_record(c, err)) < 0 ||
@@ -264,7 +266,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c->run_dir = xstrdup(spec->run_dir);
 	c->patience = spec->patience ? spec->patience : CAPSULE_PATIENCE;
 	c->limits = spec->limits;
-	c->weight = spec->cpu_weight ? spec->cpu_weight : 100;
+	c->weight = spec->cpu_weight ? spec->cpu_weight : CGROUP_WEIGHT;
 	c->ctl = c->events = c->init = -1;
 	c->cg.join = c->cg.state = c->link.packet = c->link.slot.netns = -1;
 	r = make_capsule(c, spec, err);
@@ -390,6 +392,8 @@ const char *capsule_freezer(const struct capsule *c)
 
 int capsule_ease(struct capsule *c, bool move, struct error *err)
 {
+	if (move)
+		cgroup_allow_realtime(&c->cg);
 	return cgroup_limit(&c->cg, &c->limits, move, err);
 }
 

@@ -290,9 +290,9 @@ const char *capsule_freezer(const struct capsule *c);
 /* ---- limits ---- */
 
 /*
- * Raise the limits a little for the processes that take part in a move (move),
- * or lower them again.  They are raised from capsule_create() on.  -EBUSY when
- * the rank uses so much that they cannot be lowered.
+ * Raise the limits a little for the processes that take part in a move (move), and
+ * let these be quick; or lower them again.  Where a rank lands they are raised from
+ * capsule_create() on.  -EBUSY when the rank uses so much that they cannot be lowered.
  */
 int capsule_ease(struct capsule *c, bool move, struct error *err) must_check;
 /* How often its limits were hit so far. */

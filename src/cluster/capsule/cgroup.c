@@ -161,6 +161,18 @@ static void set_realtime(const char *dir)
 	}
 }
 
+static bool has_cpu(const struct capsule_cgroup *cg, unsigned i)
+{
+	return cg->dirs[i] != cg->frozen && cgroup_has(cg, i, "cpu");
+}
+
+void cgroup_allow_realtime(const struct capsule_cgroup *cg)
+{
+	for (unsigned i = 0; i < cg->nr_dirs; i++)
+		if (has_cpu(cg, i))
+			set_realtime(cg->dirs[i]);
+}
+
 static int open_in(const char *dir, const char *file, int flags, int *ret,
 		   struct error *err)
 {
@@ -202,7 +214,7 @@ static int open_freezer(struct capsule_cgroup *cg, struct error *err)
 }
 
 int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
-		unsigned cpu_weight, struct error *err)
+		unsigned cpu_weight, bool move, struct error *err)
 {
 	char *base;
 	int r;
@@ -217,13 +229,12 @@ int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
 		cgroup_pass_on(base);
 		free(base);
 	}
-	for (unsigned i = 0; i < cg->nr_dirs; i++) {
-		if (cg->dirs[i] == cg->frozen || !cgroup_has(cg, i, "cpu"))
-			continue;
-		cgroup_weigh(cg->dirs[i], cpu_weight);
-		set_realtime(cg->dirs[i]);
-	}
-	r = cgroup_limit(cg, limits, true, err);
+	for (unsigned i = 0; i < cg->nr_dirs; i++)
+		if (cpu_weight != CGROUP_WEIGHT && has_cpu(cg, i))
+			cgroup_weigh(cg->dirs[i], cpu_weight);
+	r = cgroup_limit(cg, limits, move, err);
+	if (!r && move)
+		cgroup_allow_realtime(cg);
 	return r < 0 ? r : open_freezer(cg, err);
 }
 

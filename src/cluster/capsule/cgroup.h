@@ -61,12 +61,15 @@ int cgroup_plan(const char *name, const char *guests,
 void cgroup_plan_v2(const char *base, const char *name,
 		    struct capsule_cgroup *ret);
 /*
- * Create the groups, with limits raised for a landing (capsule_ease()).
- * -EOPNOTSUPP if this host cannot set a limit; a weight that cannot be set is
- * ignored.
+ * Create the groups, for a move ready for one (capsule_ease()).  -EOPNOTSUPP if this
+ * host cannot set a limit; a weight that cannot be set is ignored, and that of new
+ * groups is CGROUP_WEIGHT.
  */
+#define CGROUP_WEIGHT 100
 int cgroup_make(struct capsule_cgroup *cg, const struct limits *limits,
-		unsigned cpu_weight, struct error *err) must_check;
+		unsigned cpu_weight, bool move, struct error *err) must_check;
+/* For the freeze of a move (core/hurry.h), as far as this host lets us. */
+void cgroup_allow_realtime(const struct capsule_cgroup *cg);
 /*
  * By what a process comes into whole: opened with the rights of who made the groups,
  * and then used by one that it has forked, which has one thread and may have given

@@ -298,11 +298,15 @@ static _Noreturn void serve_forever(struct init *init)
 
 static int drop_bounding_set(struct error *err)
 {
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-			return error_sys(err, -errno,
-					 "cannot drop capability %d", cap);
-	return 0;
+	int cap = 0;
+
+	while (!prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+		cap++;
+	/* There are no more. */
+	return errno == EINVAL && cap
+		       ? 0
+		       : error_sys(err, -errno, "cannot drop capability %d",
+				   cap);
 }
 
 /*

@@ -26,6 +26,7 @@
 
 #include "cluster/capsule/capsule.h"
 #include "cluster/capsule/cgroup.h"
+#include "cluster/host/process.h"
 #include "core/error.h"
 #include "net/fast_path.h"
 #include "net/net.h"
@@ -225,6 +226,7 @@ struct capsule {
 	int ctl, events; /* our ends */
 	int init;	 /* pidfd */
 	struct capsule_shared *shared;
+	struct process_id keeper; /* ourselves */
 	pid_t init_pid;
 	int patience; /* as the spec has it */
 	struct limits limits;

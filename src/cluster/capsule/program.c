@@ -230,8 +230,8 @@ static _Noreturn void run_program(const struct program *prog)
 		path = end == dir ? xasprintf("./%s", name)
 				  : xasprintf("%.*s/%s", (int)(end - dir), dir,
 					      name);
-		r = try_run(prog, path, &err);
-		if (is_there(path) && code == -ENOENT) {
+		r = is_there(path) ? try_run(prog, path, &err) : 0;
+		if (r && code == -ENOENT) {
 			code = r;
 			first = err;
 		}

@@ -28,7 +28,7 @@ struct word {
 	struct slot slot;
 };
 
-static int door = -1;	/* the store's end */
+static int door = -1;	 /* the store's end */
 static int keepers = -1; /* theirs; does not block */
 static struct capsule_slot *kept[STORE_MOST];
 static unsigned nr_kept;

@@ -238,7 +238,7 @@ static void v1_entered(void **state)
 	v2_put(freezer, "/tasks", "");
 	v2_put(freezer, "/cgroup.procs", "");
 	v2_put(freezer, "/freezer.state", "");
-	assert_int_equal(cgroup_make(&cg, &none, 100, NULL), 0);
+	assert_int_equal(cgroup_make(&cg, &none, 100, true, NULL), 0);
 	assert_int_equal(cgroup_open_doors(&cg, NULL), 0);
 	assert_int_equal(cgroup_enter(&cg, NULL), 0);
 	cgroup_close_doors(&cg);
@@ -338,7 +338,7 @@ static void v2_limits(void **state)
 	assert_int_equal(mkfifo(control, 0600), 0);
 	told = open(control, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	cgroup_plan_v2(base, "c1", &cg);
-	assert_int_equal(cgroup_make(&cg, &limits, 250, NULL), 0);
+	assert_int_equal(cgroup_make(&cg, &limits, 250, true, NULL), 0);
 	assert_int_equal(read(told, got, sizeof(got)), 16);
 	assert_memory_equal(got, "+cpu+memory+pids", 16);
 	v2_is(base, "/c1/cpu.weight", "250");

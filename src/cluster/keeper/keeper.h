@@ -39,6 +39,9 @@ struct keeper_config {
 			   one whose agent died starting it; 0: 10 minutes */
 };
 
+/* Look for what all keepers need alike: for a program that is to fork many. */
+void keeper_prepare(void);
+
 /*
  * Run as a keeper until the rank has ended or left and the agent has
  * acknowledged all events. 0, or a negative errno with the reason when it could

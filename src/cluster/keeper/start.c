@@ -204,18 +204,24 @@ static void keep_tmp(struct keeper_rank *rank, const char *path, size_t *nr)
 			     1);
 }
 
+/* The library against MPI_Finalize's deadlock, for this process and its forks. */
+static char *preload;
+
+void keeper_prepare(void)
+{
+	if (!preload)
+		preload = installed_find("../pmi/libstint-pmi.so",
+					 STINT_PMI_PRELOAD);
+}
+
 static int begin_pmi(struct keeper_rank *rank, const Keeper__Pmi *pmi,
 		     size_t *nr_tmp, struct error *err)
 {
-	/* The library against MPI_Finalize's deadlock. */
-	char *preload =
-		installed_find("../pmi/libstint-pmi.so", STINT_PMI_PRELOAD);
-
+	keeper_prepare();
 	if (preload)
 		keep_tmp(rank, preload, nr_tmp);
 	pmi_env_add(&rank->env, PMI_FD_IN_RANK, rank->id.rank, pmi->size,
 		    *pmi->device ? pmi->device : "eth0", preload);
-	free(preload);
 	return pmi_server_create(rank->id.rank, pmi->size, pmi->kvsname,
 				 &keeper_pmi_exchange, rank, &rank->pmi, err);
 }
@@ -337,7 +343,6 @@ static int begin_rank(struct keeper_rank *rank, const Keeper__Start *start,
 	keeper_close_near(rank);
 	if (r < 0)
 		return r;
-	keeper_ease(rank, false);
 	rank->io.in_eof = !start->stdin_open;
 	r = keeper_io_begin(rank, err);
 	return r < 0 ? r : keeper_pmi_begin(rank, err);

@@ -197,6 +197,7 @@ int cmd_keeper(int argc, char **argv)
 	if (words.nursery < 0)
 		return be_keeper(&words.conf);
 	log_init("stint keeper --nursery", LOG_L_INFO);
+	keeper_prepare();
 	nursery_serve(words.nursery, be_ordered);
 	return EXIT_OK;
 }
