@@ -278,7 +278,7 @@ static int clone_in_cradle(void *arg, struct error *err)
 }
 
 /* Only whoever owns a network may mount its sysfs, and init does not. */
-static int clone_in_slot(void *arg, struct error *err)
+static int clone_in_spare(void *arg, struct error *err)
 {
 	struct birth *b = arg;
 	int r = mount_sysfs(&b->init->sysfs, err);
@@ -288,10 +288,10 @@ static int clone_in_slot(void *arg, struct error *err)
 
 static int clone_somewhere(struct birth *b, struct error *err)
 {
-	int slot = b->c->link.slot.netns;
+	int spare = b->c->link.spare.netns;
 
-	if (slot >= 0)
-		return net_visit(slot, clone_in_slot, b, err);
+	if (spare >= 0)
+		return net_visit(spare, clone_in_spare, b, err);
 	return cradle >= 0 ? net_visit(cradle, clone_in_cradle, b, err)
 			   : clone_init(b, 0, err);
 }

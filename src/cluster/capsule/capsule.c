@@ -149,7 +149,7 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 		.spec = spec,
 		.keeper = self,
 		.cg = &c->cg,
-		.in_slot = c->link.slot.netns >= 0,
+		.in_spare = c->link.spare.netns >= 0,
 		.sysfs = -1,
 	};
 
@@ -206,8 +206,8 @@ static int make_link(struct capsule *c, const struct capsule_spec *spec,
 {
 	fd_auto netns = -1;
 
-	if (c->link.slot.netns >= 0)
-		return link_make(&c->link, spec, c->link.slot.netns, err);
+	if (c->link.spare.netns >= 0)
+		return link_make(&c->link, spec, c->link.spare.netns, err);
 	netns = open_netns(c);
 	return netns < 0 ? error_sys(err, netns, "cannot open its network")
 			 : link_make(&c->link, spec, netns, err);
@@ -227,20 +227,20 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 			struct error *err)
 {
 	struct error why = ERROR_INIT;
-	bool in_slot;
+	bool in_spare;
 	int r, linked;
 
 	if ((r = link_plan(&c->link, spec, err)) < 0 ||
-	    (r = slot_take(&c->link, spec, err)) < 0)
+	    (r = spare_take(&c->link, spec, err)) < 0)
 		return r;
-	in_slot = c->link.slot.netns >= 0;
+	in_spare = c->link.spare.netns >= 0;
 	if ((r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0 ||
 	    (r = cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err)) <
 		    0 ||
 	    (r = share_memory(c, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
 	    (r = write_record(c, err)) < 0 ||
-	    (!in_slot && (r = hear_init(c, err)) < 0))
+	    (!in_spare && (r = hear_init(c, err)) < 0))
 		return r;
 	/* While init is at its mounts. */
 	linked = make_link(c, spec, &why);
@@ -250,7 +250,7 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 		if (err)
 			*err = why;
 	}
-	return r < 0 || in_slot ? r : link_await(&c->link, err);
+	return r < 0 || in_spare ? r : link_await(&c->link, err);
 }
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
@@ -268,7 +268,7 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c->limits = spec->limits;
 	c->weight = spec->cpu_weight ? spec->cpu_weight : CGROUP_WEIGHT;
 	c->ctl = c->events = c->init = -1;
-	c->cg.join = c->cg.state = c->link.packet = c->link.slot.netns = -1;
+	c->cg.join = c->cg.state = c->link.packet = c->link.spare.netns = -1;
 	r = make_capsule(c, spec, err);
 	if (r < 0) {
 		error_prefix(err, r, "capsule %s", spec->name);
@@ -333,7 +333,7 @@ void capsule_destroy(struct capsule *c)
 
 	if (!c)
 		return;
-	clean = capsule_end(c) && c->dir && slot_clean(&c->link);
+	clean = capsule_end(c) && c->dir && spare_clean(&c->link);
 	link_close(&c->link, clean);
 	io_close(&c->cg.join);
 	io_close(&c->cg.state);
@@ -346,7 +346,7 @@ void capsule_destroy(struct capsule *c)
 	}
 	/* The record named its link: a sweep would have removed it. */
 	if (clean && !left)
-		slot_hand_on(&c->link);
+		spare_hand_on(&c->link);
 	link_forget(&c->link);
 	cgroup_clear(&c->cg);
 	io_close(&c->ctl);

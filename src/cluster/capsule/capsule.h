@@ -129,7 +129,7 @@ struct capsule;
 void capsule_prepare(void);
 /*
  * Keep networks that capsules of processes forked from here can hand on to the next
- * (slot.c): a descriptor on which something comes to be served, or -errno; and what
+ * (spare.c): a descriptor on which something comes to be served, or -errno; and what
  * those processes call first.
  */
 int capsule_store_open(void) must_check;

@@ -337,7 +337,7 @@ static int set_up_first(struct init *init, struct error *err)
 	if (init->signals < 0)
 		return error_sys(err, -errno, "cannot listen to signals");
 	setsid();
-	return init->args->in_slot ? 0 : link_init_inside(err);
+	return init->args->in_spare ? 0 : link_init_inside(err);
 }
 
 static int set_up(const struct init_args *args, struct error *err)
@@ -381,7 +381,7 @@ void init_main(const struct init_args *args)
 	signals_block_all();
 	fds_keep(keep, sizeof(keep) / sizeof(keep[0]));
 	answer.code = set_up_first(&init, &answer.error);
-	if (answer.code < 0 || !args->in_slot)
+	if (answer.code < 0 || !args->in_spare)
 		tell_answer(args, &answer);
 	answer.code = set_up(args, &answer.error);
 	if (args->sysfs >= 0)

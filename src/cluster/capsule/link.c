@@ -65,7 +65,7 @@ int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 	memset(l, 0, sizeof(*l));
 	l->mode = spec->net;
 	l->address = spec->address;
-	l->packet = l->slot.netns = -1;
+	l->packet = l->spare.netns = -1;
 	if (l->mode == CAPSULE_NET_NONE)
 		return 0;
 	if (!spec->address.s_addr)
@@ -132,7 +132,7 @@ static int set_up_inside(const struct capsule_link *l,
 	out.index = l->eth0;
 	if ((r = net_address_put(l->inside, l->eth0, l->address,
 				 routed ? 32 : spec->prefix, err)) < 0 ||
-	    (l->slot.netns < 0 &&
+	    (l->spare.netns < 0 &&
 	     (r = net_link_up(l->inside, l->eth0, true, err)) < 0) ||
 	    !routed)
 		return r;
@@ -147,8 +147,8 @@ static int set_up_host(const struct capsule_link *l, struct error *err)
 	if (l->mode == CAPSULE_NET_BRIDGE)
 		return net_link_up(l->host, l->index, true, err);
 	/* The route back is there only while plugged. */
-	r = l->slot.netns < 0 ? net_link_up_forwarding(l->host, l->index, err)
-			      : 0;
+	r = l->spare.netns < 0 ? net_link_up_forwarding(l->host, l->index, err)
+			       : 0;
 	return r < 0 ? r
 		     : net_neighbour_put(l->host, l->index, l->address,
 					 nobody_mac, err);
@@ -222,13 +222,13 @@ int link_look_at_host(struct capsule_link *l, const struct capsule_spec *spec,
 	return l->uplink[0] ? look_at_uplink(l, netns, err) : 0;
 }
 
-/* A slot has them, and the last capsule's address as its MAC. */
+/* A spare has them, and the last capsule's address as its MAC. */
 static int make_ends(struct capsule_link *l, int netns, struct error *err)
 {
-	if (l->slot.netns < 0)
+	if (l->spare.netns < 0)
 		return link_make_pair(l, netns, err);
-	return l->slot.new ? 0
-			   : net_link_set_mac(l->inside, l->eth0, l->mac, err);
+	return l->spare.new ? 0
+			    : net_link_set_mac(l->inside, l->eth0, l->mac, err);
 }
 
 int link_make(struct capsule_link *l, const struct capsule_spec *spec,
@@ -312,7 +312,7 @@ void link_close(struct capsule_link *l, bool kept)
 	l->inside = NULL;
 	io_close(&l->packet);
 	if (!kept)
-		io_close(&l->slot.netns);
+		io_close(&l->spare.netns);
 }
 
 /*
@@ -343,7 +343,7 @@ void link_remove(struct capsule_link *l)
 
 void link_forget(struct capsule_link *l)
 {
-	io_close(&l->slot.netns);
+	io_close(&l->spare.netns);
 	net_close(l->host);
 	l->host = NULL;
 }

@@ -9,7 +9,7 @@
  *   file.c         a file that it prints to
  *   mount.c        the file system inside
  *   link.c         the address: plug, unplug, yield
- *   slot.c         a network that is handed on
+ *   spare.c        a network that is handed on
  *   store.c        where it waits for the next
  *   cgroup.c       control groups and the freezer
  *   cgroup_find.c  where they are
@@ -31,24 +31,24 @@
 #include "net/fast_path.h"
 #include "net/net.h"
 
-/* ---- a network that is handed on: slot.c ---- */
+/* ---- a network that is handed on: spare.c ---- */
 
-#define SLOT_TEXT 16384
+#define SPARE_TEXT 16384
 
-struct slot {
+struct spare {
 	uid_t uid;		 /* whose capsules it is for */
 	bool bound;		 /* as in struct capsule_spec */
 	unsigned mtu;		 /* of the pair */
 	char name[NET_NAME_LEN]; /* of the host's end */
 	int index, eth0;	 /* of the ends */
 	size_t n;
-	char text[SLOT_TEXT]; /* what the kernel had counted when it was new */
+	char text[SPARE_TEXT]; /* what the kernel had counted when it was new */
 };
 
-struct capsule_slot {
+struct capsule_spare {
 	int netns; /* -1: the network is init's */
 	bool new;  /* made for this capsule: its link is set up already */
-	struct slot is;
+	struct spare is;
 };
 
 /* ---- the address ---- */
@@ -68,7 +68,7 @@ struct capsule_link {
 	struct fast_path *fast; /* or NULL, and then why_slow */
 	struct error why_slow;
 	unsigned mtu;
-	struct capsule_slot slot;
+	struct capsule_spare spare;
 };
 
 /* Choose names and look at the uplink; nothing is made. */
@@ -89,7 +89,7 @@ int link_await(const struct capsule_link *l, struct error *err) must_check;
 int link_init_inside(struct error *err) must_check;
 /*
  * Taking it down: give the address up, in silence, which takes microseconds;
- * close what keeps its namespace alive, but for processes and a slot that is kept;
+ * close what keeps its namespace alive, but for processes and a spare that is kept;
  * when those are gone, wait until the pair is; and close the rest.
  */
 void link_cut(struct capsule_link *l, bool plugged);
@@ -97,28 +97,28 @@ void link_close(struct capsule_link *l, bool kept);
 void link_remove(struct capsule_link *l);
 void link_forget(struct capsule_link *l);
 
-/* ---- slot.c */
+/* ---- spare.c */
 
 /*
  * Take or make the network that the capsule is to be in, if it is one that can be
  * handed on; else link_make() makes all of it.
  */
-int slot_take(struct capsule_link *l, const struct capsule_spec *spec,
-	      struct error *err) must_check;
+int spare_take(struct capsule_link *l, const struct capsule_spec *spec,
+	       struct error *err) must_check;
 /*
  * When nothing runs in it any more: make it ready for the next.  True if it is as
  * new; then it is handed on, last of all, instead of being removed.
  */
-bool slot_clean(struct capsule_link *l) must_check;
-void slot_hand_on(struct capsule_link *l);
+bool spare_clean(struct capsule_link *l) must_check;
+void spare_hand_on(struct capsule_link *l);
 
 /* ---- store.c */
 
 /* Has this process one to ask? */
 bool store_is_there(void);
-/* For a slot as this one is to be; false: there is none now. */
-bool store_ask(struct capsule_slot *slot) must_check;
-void store_give(const struct capsule_slot *slot);
+/* For a spare as this one is to be; false: there is none now. */
+bool store_ask(struct capsule_spare *spare) must_check;
+void store_give(const struct capsule_spare *spare);
 
 /* ---- the file system ---- */
 
@@ -135,7 +135,7 @@ struct init_args {
 	const struct capsule_spec *spec;
 	int ctl, events; /* init's ends */
 	int keeper;	 /* pidfd: readable when the keeper is dead */
-	bool in_slot;	 /* its network is ready */
+	bool in_spare;	 /* its network is ready */
 	int sysfs;	 /* ... and shown by this; else -1 */
 	struct capsule_cgroup *cg;
 };
@@ -187,7 +187,7 @@ struct exec_failure {
 
 /*
  * pid 1: say on ctl (a struct answer) when the link may be made, if it is not in a
- * slot, and when all is set up; then serve until told to die.
+ * spare, and when all is set up; then serve until told to die.
  */
 _Noreturn void init_main(const struct init_args *args);
 

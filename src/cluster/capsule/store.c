@@ -1,5 +1,5 @@
 /*
- * store.c - networks that wait for their next capsule, see slot.c
+ * store.c - networks that wait for their next capsule, see spare.c
  *
  * They are held by the process that keepers are forked from, and by nobody else:
  * when it ends, so do they.  A keeper asks for one that fits, or gives one, by a socket
@@ -25,12 +25,12 @@ enum { STORE_MOST = 16, PATIENCE = 1000 /* ms */ };
  */
 struct word {
 	enum { WORD_ASK, WORD_GIVE } what;
-	struct slot slot;
+	struct spare spare;
 };
 
 static int door = -1;	 /* the store's end */
 static int keepers = -1; /* theirs; does not block */
-static struct capsule_slot *kept[STORE_MOST];
+static struct capsule_spare *kept[STORE_MOST];
 static unsigned nr_kept;
 
 /* ---- for keepers */
@@ -42,7 +42,7 @@ bool store_is_there(void)
 
 static int say(int sock, const struct word *word, int fd)
 {
-	size_t n = offsetof(struct word, slot.text) + word->slot.n;
+	size_t n = offsetof(struct word, spare.text) + word->spare.n;
 
 	return packet_send(sock, word, n, &fd, 1);
 }
@@ -56,20 +56,20 @@ static int hear(int sock, struct word *ret, int *ret_fd)
 
 	if (n < 0)
 		return (int)n;
-	if (nr && (size_t)n >= offsetof(struct word, slot.text) &&
-	    ret->slot.n == (size_t)n - offsetof(struct word, slot.text))
+	if (nr && (size_t)n >= offsetof(struct word, spare.text) &&
+	    ret->spare.n == (size_t)n - offsetof(struct word, spare.text))
 		return 0;
 	if (nr)
 		close(*ret_fd);
 	return -EBADMSG;
 }
 
-bool store_ask(struct capsule_slot *slot)
+bool store_ask(struct capsule_spare *spare)
 {
-	struct word word = { .what = WORD_ASK, .slot = slot->is };
+	struct word word = { .what = WORD_ASK, .spare = spare->is };
 	int pair[2], r;
 
-	word.slot.n = 0;
+	word.spare.n = 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
 	r = say(keepers, &word, pair[1]);
@@ -77,20 +77,20 @@ bool store_ask(struct capsule_slot *slot)
 	if (!r)
 		r = request_await(pair[0], PATIENCE, NULL);
 	if (!r)
-		r = hear(pair[0], &word, &slot->netns);
+		r = hear(pair[0], &word, &spare->netns);
 	close(pair[0]);
 	if (r < 0)
 		return false;
-	slot->is = word.slot;
+	spare->is = word.spare;
 	return true;
 }
 
-void store_give(const struct capsule_slot *slot)
+void store_give(const struct capsule_spare *spare)
 {
-	struct word word = { .what = WORD_GIVE, .slot = slot->is };
+	struct word word = { .what = WORD_GIVE, .spare = spare->is };
 
 	/* One that cannot be given ends with its keeper. */
-	(void)!say(keepers, &word, slot->netns);
+	(void)!say(keepers, &word, spare->netns);
 }
 
 /* ---- the store */
@@ -103,24 +103,24 @@ static void drop(unsigned i)
 	memmove(kept + i, kept + i + 1, (nr_kept - i) * sizeof(*kept));
 }
 
-static void keep(const struct slot *is, int netns)
+static void keep(const struct spare *is, int netns)
 {
-	struct capsule_slot *slot = xmalloc(sizeof(*slot));
+	struct capsule_spare *spare = xmalloc(sizeof(*spare));
 
-	*slot = (struct capsule_slot){ .netns = netns, .is = *is };
+	*spare = (struct capsule_spare){ .netns = netns, .is = *is };
 	if (nr_kept == STORE_MOST)
 		drop(0); /* which has waited longest */
-	kept[nr_kept++] = slot;
+	kept[nr_kept++] = spare;
 }
 
-static bool fits(const struct slot *is, const struct slot *want)
+static bool fits(const struct spare *is, const struct spare *want)
 {
 	return is->uid == want->uid && is->bound == want->bound &&
 	       is->mtu == want->mtu;
 }
 
 /* The latest one, so that those that are too many are the oldest. */
-static void answer(const struct slot *want, int sock)
+static void answer(const struct spare *want, int sock)
 {
 	struct word word = { .what = WORD_GIVE };
 	unsigned i = nr_kept;
@@ -128,7 +128,7 @@ static void answer(const struct slot *want, int sock)
 	while (i && !fits(&kept[i - 1]->is, want))
 		i--;
 	if (i) {
-		word.slot = kept[i - 1]->is;
+		word.spare = kept[i - 1]->is;
 		if (!say(sock, &word, kept[i - 1]->netns))
 			drop(i - 1);
 	}
@@ -159,9 +159,9 @@ void capsule_store_serve(void)
 	if (hear(door, &word, &fd) < 0)
 		return;
 	if (word.what == WORD_GIVE)
-		keep(&word.slot, fd);
+		keep(&word.spare, fd);
 	else
-		answer(&word.slot, fd);
+		answer(&word.spare, fd);
 }
 
 void capsule_store_leave(void)

@@ -74,7 +74,7 @@ capsule_down() { # SHELL, which keeps a store: nobody else has what is in that
 	rm -r "$BATS_TEST_TMPDIR/shell.$1"
 }
 
-@test "slots: one that nobody has used is the next one's, and tells what a new one does" {
+@test "spares: one that nobody has used is the next one's, and tells what a new one does" {
 	bed_up 1
 	fresh 10.77.128.2
 	shell a h1
@@ -134,7 +134,7 @@ print(\"left\")'"
 	diff <(echo "$new") <(echo "$told")
 }
 
-@test "slots: whatever a job leaves in its network ends with its capsule" {
+@test "spares: whatever a job leaves in its network ends with its capsule" {
 	bed_up 1
 	fresh 10.77.128.2
 	shell a h1
@@ -155,7 +155,7 @@ s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
     socket.inet_aton("239.1.2.3") + socket.inet_aton("10.77.128.1"))'
 }
 
-@test "slots: a socket that was handed out of its capsule takes the network along" {
+@test "spares: a socket that was handed out of its capsule takes the network along" {
 	local path=$script_dir/holder
 	bed_up 1
 	fresh 10.77.128.2
@@ -176,7 +176,7 @@ $(printf "$to_holder" "$path")"
 	wait "$holds"
 }
 
-@test "slots: jobs of one user after the other are in one network, as keepers hand it on" {
+@test "spares: jobs of one user after the other are in one network, as keepers hand it on" {
 	local seen=
 	serve 2
 	net() { "$stint" run python3 -c "$which"; }

@@ -1,5 +1,5 @@
 /*
- * slot.c - a network that capsules have one after the other
+ * spare.c - a network that capsules have one after the other
  *
  * To make a network namespace with its pair of links, and to take it down, costs the
  * kernel more than all else of a short job, and most short jobs do not speak to
@@ -37,7 +37,7 @@ static const char *const counters[] = { "dev", "snmp", "netstat", "snmp6",
 					"ip6_flowlabel" };
 
 struct look {
-	struct slot is; /* of which the text is filled in */
+	struct spare is; /* of which the text is filled in */
 	int sockets;
 };
 
@@ -79,31 +79,31 @@ static int look(void *arg, struct error *err)
 	return 0;
 }
 
-static bool is_unused(const struct capsule_slot *slot)
+static bool is_unused(const struct capsule_spare *spare)
 {
 	enum { OURS = 1 }; /* by which we speak to the kernel */
 	struct look l;
 
-	return slot->is.n && !net_visit(slot->netns, look, &l, NULL) &&
-	       l.sockets == OURS && l.is.n == slot->is.n &&
-	       !memcmp(l.is.text, slot->is.text, l.is.n);
+	return spare->is.n && !net_visit(spare->netns, look, &l, NULL) &&
+	       l.sockets == OURS && l.is.n == spare->is.n &&
+	       !memcmp(l.is.text, spare->is.text, l.is.n);
 }
 
 /* Where they cannot be read it will not be handed on. */
-static void remember(struct capsule_slot *slot)
+static void remember(struct capsule_spare *spare)
 {
 	struct look l;
 
-	slot->is.n = 0;
-	if (net_visit(slot->netns, look, &l, NULL) < 0)
+	spare->is.n = 0;
+	if (net_visit(spare->netns, look, &l, NULL) < 0)
 		return;
-	memcpy(slot->is.text, l.is.text, l.is.n);
-	slot->is.n = l.is.n;
+	memcpy(spare->is.text, l.is.text, l.is.n);
+	spare->is.n = l.is.n;
 }
 
 /* ---- making one */
 
-/* Slots outlive who has made them, and their pid may be another's by then. */
+/* Spares outlive who has made them, and their pid may be another's by then. */
 static void choose_name(struct capsule_link *l, bool bound)
 {
 	static unsigned count;
@@ -122,10 +122,10 @@ static void choose_name(struct capsule_link *l, bool bound)
 static int furnish(struct capsule_link *l, struct error *err)
 {
 	char key[64];
-	int r = net_open_at(l->slot.netns, &l->inside, err);
+	int r = net_open_at(l->spare.netns, &l->inside, err);
 
 	if (!r)
-		r = link_make_pair(l, l->slot.netns, err);
+		r = link_make_pair(l, l->spare.netns, err);
 	if (r < 0)
 		return r;
 	snprintf(key, sizeof(key), "../ipv6/conf/%s/disable_ipv6", l->name);
@@ -134,30 +134,30 @@ static int furnish(struct capsule_link *l, struct error *err)
 	    (r = net_link_up_forwarding(l->host, l->index, err)) < 0 ||
 	    (r = link_await(l, err)) < 0)
 		return r;
-	memcpy(l->slot.is.name, l->name, sizeof(l->name));
-	l->slot.is.index = l->index;
-	l->slot.is.eth0 = l->eth0;
-	l->slot.new = true;
-	remember(&l->slot);
+	memcpy(l->spare.is.name, l->name, sizeof(l->name));
+	l->spare.is.index = l->index;
+	l->spare.is.eth0 = l->eth0;
+	l->spare.new = true;
+	remember(&l->spare);
 	return 0;
 }
 
 static int make(struct capsule_link *l, struct error *err)
 {
-	int r = birth_netns(&l->slot.netns, err);
+	int r = birth_netns(&l->spare.netns, err);
 
 	if (r < 0)
 		return r;
-	choose_name(l, l->slot.is.bound);
+	choose_name(l, l->spare.is.bound);
 	return furnish(l, err);
 }
 
 /* ---- having one */
 
-int slot_take(struct capsule_link *l, const struct capsule_spec *spec,
-	      struct error *err)
+int spare_take(struct capsule_link *l, const struct capsule_spec *spec,
+	       struct error *err)
 {
-	struct slot *is = &l->slot.is;
+	struct spare *is = &l->spare.is;
 	int r;
 
 	if (l->mode != CAPSULE_NET_ROUTED || spec->lands || !store_is_there() ||
@@ -168,26 +168,26 @@ int slot_take(struct capsule_link *l, const struct capsule_spec *spec,
 	is->uid = spec->uid;
 	is->bound = spec->bound;
 	is->mtu = l->mtu;
-	if (!store_ask(&l->slot))
+	if (!store_ask(&l->spare))
 		return make(l, err);
 	memcpy(l->name, is->name, sizeof(l->name));
 	l->index = is->index;
 	l->eth0 = is->eth0;
-	return net_open_at(l->slot.netns, &l->inside, err);
+	return net_open_at(l->spare.netns, &l->inside, err);
 }
 
-bool slot_clean(struct capsule_link *l)
+bool spare_clean(struct capsule_link *l)
 {
-	if (l->slot.netns < 0 || (l->fast && fast_path_attached(l->fast)))
+	if (l->spare.netns < 0 || (l->fast && fast_path_attached(l->fast)))
 		return false;
 	/* With the only address go all routes and neighbours. */
 	return net_address_delete(l->inside, l->eth0, l->address, 32, NULL) >=
 		       0 &&
 	       net_neighbour_delete(l->host, l->index, l->address, NULL) >= 0 &&
-	       is_unused(&l->slot);
+	       is_unused(&l->spare);
 }
 
-void slot_hand_on(struct capsule_link *l)
+void spare_hand_on(struct capsule_link *l)
 {
-	store_give(&l->slot);
+	store_give(&l->spare);
 }
