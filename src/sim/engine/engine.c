@@ -246,13 +246,13 @@ static int do_arrivals(struct engine *g, bool each, struct error *err)
 
 static void do_timers(struct engine *g)
 {
-	struct event e = { .type = EVENT_TIMER, .at = g->view.now };
-
 	if (!g->nr_timers || g->timer[g->nr_timers - 1] > g->view.now)
 		return;
 	while (g->nr_timers && g->timer[g->nr_timers - 1] <= g->view.now)
 		g->nr_timers--;
-	engine_event(g, &e, true);
+	engine_event(g,
+		     &(struct event){ .type = EVENT_TIMER, .at = g->view.now },
+		     true);
 }
 
 /* What neither users nor the policy do. */
