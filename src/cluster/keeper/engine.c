@@ -326,7 +326,7 @@ static void run_where_rank_may(const struct keeper_rank *rank)
  * The agent and the listener must not be held open by an engine that outlives
  * the keeper for a moment; the engine dies with the keeper.
  */
-static void become_engine(struct keeper *k, pid_t keeper, int keep)
+static void become_engine(struct keeper *k, pid_t keeper)
 {
 	sigset_t none;
 
@@ -364,7 +364,7 @@ int keeper_engine_fork(struct keeper *k,
 		return r;
 	}
 	if (!m->pid) {
-		become_engine(k, keeper, sv[1]);
+		become_engine(k, keeper);
 		close(sv[0]);
 		run(k, sv[1]);
 		_exit(0);

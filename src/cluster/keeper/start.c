@@ -20,8 +20,8 @@ enum { PMI_FD_IN_RANK = 3 };
 
 /* ---- the capsule */
 
-static int capsule_what(struct keeper_rank *rank, const Keeper__Capsule *cap,
-			struct capsule_spec *spec, struct error *err)
+static int capsule_what(const Keeper__Capsule *cap, struct capsule_spec *spec,
+			struct error *err)
 {
 	unsigned m[6];
 
@@ -166,7 +166,7 @@ int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 	spec.hostname = rank->hostname;
 	r = check_identity(rank, &spec, err);
 	if (!r)
-		r = capsule_what(rank, cap, &spec, err);
+		r = capsule_what(cap, &spec, err);
 	if (!r)
 		r = capsule_create(&spec, &rank->capsule, err);
 	if (!r)

@@ -10,7 +10,7 @@
 #include "move/fd/scan.h"
 #include "move/wire/append.h"
 
-int fdowner_capture(struct fdscan *sc, struct fdscan_file *f, struct error *err)
+int fdowner_capture(struct fdscan_file *f, struct error *err)
 {
 	struct f_owner_ex ex;
 	Fds__Owner *o;

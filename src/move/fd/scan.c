@@ -223,7 +223,7 @@ static int describe_all(struct fdscan *sc, struct error *err)
 		if (!r)
 			r = fdlock_all(sc, f, err);
 		if (!r)
-			r = fdowner_capture(sc, f, err);
+			r = fdowner_capture(f, err);
 	}
 	if (!r && !sc->content)
 		r = fdtold_cwd(sc, err);

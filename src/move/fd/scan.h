@@ -46,7 +46,6 @@ int fdlock_all(struct fdscan *sc, struct fdscan_file *f,
 	       struct error *err) must_check;
 
 /* owner.c; fdowner_set() is in restore.h */
-int fdowner_capture(struct fdscan *sc, struct fdscan_file *f,
-		    struct error *err) must_check;
+int fdowner_capture(struct fdscan_file *f, struct error *err) must_check;
 
 #endif

@@ -41,9 +41,9 @@ static bool drop_rights(struct msghdr *msg)
 	return any;
 }
 
-/* 1: the next message is in buf; 0: there are no more; or a negative errno. */
-static int peek_one(int fd, int type, uint8_t *buf, struct msghdr *msg,
-		    size_t *ret_n, struct error *err)
+/* 1: the next message is in msg's buffer; 0: there are no more; or a negative errno. */
+static int peek_one(int fd, int type, struct msghdr *msg, size_t *ret_n,
+		    struct error *err)
 {
 	static _Thread_local char control[2048];
 	ssize_t n;
@@ -82,7 +82,7 @@ static int peek_all(int fd, bool from, int type, Fds__Message ***ret,
 	size_t n = 0;
 	int r;
 
-	while ((r = peek_one(fd, type, buf, &msg, &n, err)) > 0) {
+	while ((r = peek_one(fd, type, &msg, &n, err)) > 0) {
 		m = append_packet(ret, ret_n, buf, n);
 		if (from && msg.msg_namelen)
 			m->from = append_bytes(&ss, msg.msg_namelen);

@@ -56,8 +56,7 @@ struct tree_node *tree_find(const struct tree *t, uint64_t ino);
 void tree_forget(struct tree *t, struct tree_node *n);
 
 /* walk.c: read all nodes and names; forget deleted ones. */
-int tree_walk(struct tree_set *set, struct tree *t,
-	      struct error *err) must_check;
+int tree_walk(struct tree *t, struct error *err) must_check;
 
 /* send.c: send the changes to the destination. */
 int tree_send(struct tree_set *set, struct tree *t, tree_emit *emit, void *ctx,

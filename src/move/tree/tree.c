@@ -114,7 +114,7 @@ static int walk_all(struct tree_set *set, struct error *err)
 		struct tree *t = &set->tree[i];
 
 		t->began = clock_nsec(CLOCK_REALTIME);
-		r = tree_walk(set, t, err);
+		r = tree_walk(t, err);
 		set->bytes += t->bytes;
 	}
 	if (!r && set->bytes > TREE_BYTES)

@@ -233,7 +233,7 @@ static void forget_gone(struct tree *t)
 	}
 }
 
-int tree_walk(struct tree_set *set, struct tree *t, struct error *err)
+int tree_walk(struct tree *t, struct error *err)
 {
 	struct walk w = { .t = t };
 	int fd = openat(t->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
