@@ -11,7 +11,8 @@ All the time, and afterwards,
 
  - no rank is there twice: of a job's rank no more than one process runs (a move
    freezes one before the other goes on);
- - no contract is exceeded: no host has been disturbed more often than its terms allow;
+ - no contract is exceeded: no host has been disturbed more often than its terms allow,
+   and one allows only a few a day;
  - a host whose owner is there has been given back in the time of its terms, or is
    closed for the day for it, or says that it is still at it (and it gets done);
  - a job ends well, unless its keeper was killed; then another one takes its place;
@@ -26,9 +27,8 @@ import bed
 from procs import kill, processes, read_proc, stat_of, until
 
 GIVE_BACK = 5  # seconds
-DISTURB = 100000
-TERMS = [f"give-back = {GIVE_BACK}", f"disturb = {DISTURB}", "freeze = 5",
-         "linger = 1"]
+FEW, MANY = 4, 100000  # disturbances a day, at the first host and at the others
+TERMS = [f"give-back = {GIVE_BACK}", "freeze = 5", "linger = 1"]
 RANKS = 3
 
 
@@ -39,7 +39,7 @@ class Owners:
         self.jobs, self.tag = [], 0
         self.due = {h: (0, False) for h in b.hosts}  # until then, and there
         self.counts = dict.fromkeys(["returns", "strikes", "in moves", "jobs",
-                                     "lost", "late"], 0)
+                                     "lost", "late", "used up"], 0)
         self.struck = set()  # jobs whose keeper was killed
         self.next_strike = time.monotonic() + opts.strike
         self.late = set()
@@ -48,12 +48,16 @@ class Owners:
     def set_terms(self):
         for h in self.bed.hosts:
             with open(f"{self.bed.home}/{h}/stint.conf", "a") as f:
-                f.write("\n".join(["[owner]", *TERMS, ""]))
+                f.write("\n".join(["[owner]", *TERMS,
+                                   f"disturb = {self.allowed(h)}", ""]))
             kill([self.bed.service(h)], 1)  # SIGHUP
         for h in self.bed.hosts:
             log = f"{self.bed.home}/{h}/agent.log"
             if not until(lambda log=log: "terms=read" in open(log).read(), 300):
                 raise bed.Failed(f"{h} has not read its terms")
+
+    def allowed(self, host):
+        return FEW if host == self.bed.hosts[0] else MANY
 
     # ---- jobs
 
@@ -106,8 +110,8 @@ class Owners:
             if now < until_then:
                 continue
             word = "away" if here else "here"
-            # At least two hosts take guests.
-            if not here and sum(there for _, there in self.due.values()) >= 4:
+            # Two hosts at least take guests, if the first does not any more.
+            if not here and sum(there for _, there in self.due.values()) >= 3:
                 continue
             r = self.bed.stint("testbed", "owner", h, word, "--for", "60")
             if r.returncode:
@@ -121,7 +125,9 @@ class Owners:
         except bed.Failed:
             return  # the controller has just been killed
         for h in hosts:
-            if h["disturbed"] > DISTURB:
+            self.counts["used up"] |= (self.allowed(h["host"]) == FEW ==
+                                        h["disturbed"])
+            if h["disturbed"] > self.allowed(h["host"]):
                 raise bed.Failed(f"{h['host']} was disturbed "
                                  f"{h['disturbed']} times")
             for r in h["last"]:
