@@ -169,12 +169,14 @@ def simulate(policy, seconds, load, folder):
 
 
 def foretell(policy, seconds, load):
-    """The ratio that bench/decider measures, in the simulator."""
+    """What bench/decider measures, as the simulator has it; None: no load came so soon."""
     seconds = round(seconds)
     with tempfile.TemporaryDirectory() as folder:
         with_it, without = (simulate(p, seconds, load, folder)
                             for p in (policy, "spread"))
-    return (with_it - seconds) / (without - seconds)
+    if without == seconds:
+        return None
+    return round((with_it - seconds) / (without - seconds), 3)
 
 
 def machine():
