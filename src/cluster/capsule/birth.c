@@ -104,6 +104,7 @@ void capsule_prepare(void)
 
 	(void)!process_boot_id(boot, NULL); /* which it keeps */
 	cgroup_know_mounts();
+	link_prepare();
 	if (cradle >= 0 || (home = open_own_netns()) < 0 ||
 	    enter_new_cradle() < 0)
 		return;

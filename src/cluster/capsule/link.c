@@ -23,6 +23,7 @@
  * closed.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,6 +177,26 @@ int link_await(const struct capsule_link *l, struct error *err)
 	return error_set(err, -ENETDOWN, "eth0 of the capsule gets no carrier");
 }
 
+/* Of this program and what it forks; negative: each link has one of its own. */
+static int announcer = -1;
+
+/* To close the last descriptor of one waits for a grace period. */
+void link_prepare(void)
+{
+	if (announcer < 0)
+		announcer = net_packet_open(NULL);
+}
+
+static int open_announcer(struct error *err)
+{
+	int fd;
+
+	if (announcer < 0)
+		return net_packet_open(err);
+	fd = fcntl(announcer, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? error_sys(err, -errno, "descriptors") : fd;
+}
+
 static int look_at_uplink(struct capsule_link *l, int netns, struct error *err)
 {
 	struct net_link up;
@@ -189,7 +210,7 @@ static int look_at_uplink(struct capsule_link *l, int netns, struct error *err)
 		l->mtu = up.mtu;
 	/* A bridge learns from what the capsule itself sends. */
 	r = l->mode == CAPSULE_NET_BRIDGE ? net_packet_open_at(netns, err)
-					  : net_packet_open(err);
+					  : open_announcer(err);
 	if (r >= 0)
 		l->packet = r;
 	return r < 0 ? r : 0;

@@ -71,6 +71,8 @@ struct capsule_link {
 	struct capsule_spare spare;
 };
 
+/* What links of this process and of those that it forks need alike. */
+void link_prepare(void);
 /* Choose names and look at the uplink; nothing is made. */
 int link_plan(struct capsule_link *l, const struct capsule_spec *spec,
 	      struct error *err) must_check;
