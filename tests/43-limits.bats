@@ -54,9 +54,9 @@ setup() {
 
 teardown() { jobs_teardown; }
 
-can_limit() {
+can_limit() { # CONTROLLER...
 	local c
-	for c in memory pids; do
+	for c in "${@:-memory}" pids; do
 		grep -q "cgroup .*\b$c\b" /proc/self/mountinfo ||
 			grep -qw "$c" /sys/fs/cgroup/cgroup.controllers ||
 			skip "no $c controller"
@@ -210,6 +210,92 @@ limit_is() { [ "$(memory_limit "$1")" = "$2" ]; }
 	run -1 st migrate 2.0 h2
 	[[ "$output" == *"64 MiB of memory at most here"*"no limit (--memory)"* ]]
 	is '[r["host"] + str(r["moves"]) + r["state"] for n in j for r in j[n]["ranks"]]' "['h10running', 'h10running']"
+}
+
+quota() { # HOST JOB: of the capsule there, in thousandths of a processor
+	local file at="*stint-testbed.$STINT_TESTBED/$1/*$2.0*"
+	file=$(find /sys/fs/cgroup -path "$at/cpu.cfs_quota_us" -o -path "$at/cpu.max" | grep -v '/run/\|/init/')
+	[ -n "$file" ] && sed 's/^max.*/-1/; s/ .*//; s/00$//' "$file"
+}
+
+quota_is() { # HOST JOB N
+	[ "$(quota "$1" "$2")" = "$3" ]
+}
+
+@test "a rank has the processors of --cpus and no more, wherever it is" {
+	can_limit cpu
+	serve 2
+	run -0 st run --cpus 0.05 sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'
+	[ -z "$output" ]
+	st history --json >"$bed/history"
+	python3 - "$bed/history" <<-'E'
+		import json, sys
+		j = json.loads(open(sys.argv[1]).readline())
+		assert j["limits"]["cpus"] == 0.05, j
+		assert j["ranks"][0]["held_us"] > 50000, j
+	E
+	[[ "$(st history --csv | tail -1)" =~ ,0,0,0\.05,0,[1-9][0-9]+,0,0$ ]]
+	sleeper --hosts h1 --cpus 1.5
+	eventually is 'j[2]["state"]' running
+	eventually quota_is h1 2 1500
+	is 'j[2]["limits"]["cpus"]' 1.5
+	[[ "$(st why 2)" == *"each rank has at most 1.5 processors"* ]]
+	migrate 2.0 h2
+	eventually quota_is h2 2 1500
+	migrate 2.0 h1
+	eventually quota_is h1 2 1500
+	sleeper --hosts h1 # has no limit
+	eventually is 'j[3]["state"]' running
+	quota_is h1 3 -1
+}
+
+@test "no rank has more processors than its host gives" {
+	can_limit cpu
+	serve 2
+	restart_agent h1 --cpus-default=0.5 --cpus-max=1
+	run -1 st run --cpus 1.5 true
+	[[ "$output" == *"host h1 gives a rank 1 processors at most (cpus-max), and this one has 1.5 (--cpus): ask for less, or for other hosts (--hosts)" ]]
+	sleeper --hosts h1 # 1 to 3
+	sleeper --hosts h2
+	sleeper --hosts h2 --cpus 1
+	eventually is '[j[i]["state"] for i in j]' "['running', 'running', 'running']"
+	eventually quota_is h1 1 500
+	run -1 st migrate 2.0 h1
+	[[ "$output" == *"a rank has 1 processors at most here (cpus-max of its agent), and this one has no limit (--cpus)"* ]]
+	migrate 3.0 h1
+	eventually quota_is h1 3 1000
+	run -2 st agent --controller=unix:/x --key="$bed/h1/key" --run-dir="$bed/x" --cpus-default=2 --cpus-max=1
+	[[ "$output" == *"cpus-default is more than cpus-max"* ]]
+}
+
+@test "more output than --output-limit ends a job, which is told so by name" {
+	serve 2
+	run -153 st run --output-limit 59999 seq 10000 19999
+	[[ "$output" == *"job 1: rank 0 printed more than 58.6 KiB (--output-limit)" ]]
+	run -0 st run --output-limit 60000 sh -c 'seq 10000 19999; exec seq 10000 19999 >&2'
+	# Of a file too, wherever the rank is.
+	run -153 st run -n 2 --output-limit 64K -o "$bed/o.%r" sh -c \
+		'test "$PMI_RANK" = 0 && exec sleep 1000; exec head -c 65537 /dev/zero'
+	[ "$output" = "stint run: job 3: rank 1 wrote more than 64 KiB into a file (--output-limit)" ]
+	[ "$(stat -c %s "$bed/o.1")" = 65536 ]
+	st submit --hosts h1 --output-limit 64K -o "$bed/moved" python3 -c 'import os, signal, sys, time
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+while not os.path.exists(sys.argv[1]): time.sleep(0.05)
+while True: os.write(1, b"x" * 1000)' "$bed/go"
+	eventually is 'j[4]["state"]' running
+	migrate 4.0 h2
+	touch "$bed/go"
+	run -153 st wait 4
+	[ "$(stat -c %s "$bed/moved")" = 65536 ]
+	# Nobody's client needs be there.
+	run -0 st submit --output-limit 1000 sh -c 'while :; do echo 123456789; done'
+	run -153 st wait 5
+	[[ "$(st ps --all)" == *"(rank 0 printed more than 1000 bytes (--output-limit))"* ]]
+	[[ "$(st why 5)" == *"each rank has at most 1000 bytes in a file"* ]]
+	[[ "$(st history --csv | tail -1)" == *',153,output-limit,'*',"rank 0 printed more than 1000 bytes (--output-limit)",0,0,0,0,0,1000,'* ]]
+	[ "$(st history --json | tail -1 | python3 -c 'import json, sys; j = json.load(sys.stdin); print(j["reason"], j["limits"]["output"])')" = "output-limit 1000" ]
+	run -153 bash -c 'ulimit -f 4; exec "$1" run -o "$2" head -c 10000 /dev/zero' - "$stint" "$bed/small"
+	[[ "$output" == *"rank 0 wrote more into a file than its limit lets it (ulimit -f)" ]]
 }
 
 user_keys() {

@@ -251,6 +251,54 @@ nursery_of() { # HOST
 	st wait "$job"
 }
 
+@test "what was asked for a job that waits is changed: its hosts and limits, all or nothing" {
+	kill -STOP "$(service_pid controller)"
+	slay "$(service_pid h2)"
+	kill -CONT "$(service_pid controller)"
+	eventually hosts_up 1
+	job=$(st submit --hosts h2 -n 2 --memory 64M sh -c 'echo $STINT_HOST; sleep 1000')
+	run -1 st update --memory 128M --hosts h3 "$job"
+	[ "$output" = "stint update: no host h3; \`stint hosts\` lists them" ]
+	is "j[$job]['limits']['memory']" 67108864
+	run -1 st update --cpus 0.5 --hosts "$(seq -s, 17 | sed 's/[0-9][0-9]*/h1/g')" "$job"
+	[[ "$output" == *"17 hosts: 16 at most" ]]
+	run -1 st update --memory 1000T "$job"
+	[[ "$output" == *"no host for it has 1000 TiB"* ]]
+	is "j[$job]['limits']" "{'memory': 67108864, 'pids': 0, 'cpus': 0.0, 'output': 0}"
+	run -2 st update --hosts h1 --any-host "$job"
+	[[ "$output" == "stint update: --hosts and --any-host: one of them"* ]]
+	st update --memory none --cpus 0.5 --pids-limit 77 --output-limit 1M --limit 2h --time 1h "$job"
+	state_is "$job" waiting
+	is "j[$job]['limits'], j[$job]['limit_us']" "{'memory': 0, 'pids': 77, 'cpus': 0.5, 'output': 1048576} 7200000000"
+	[[ "$(st why "$job")" == *"each rank has at most 77 processes and threads, 0.5 processors, 1 MiB in a file"*"it is ended when it has run for "* ]]
+	st update --limit none "$job"
+	is "j[$job]['limit_us']" 0
+	slay "$(service_pid controller)"
+	start_controller
+	eventually hosts_up 1
+	is "j[$job]['limits']['pids'], j[$job]['state']" "77 waiting"
+	st update --hosts h1 "$job"
+	eventually state_is "$job" running
+	is "[r['host'] for r in j[$job]['ranks']]" "['h1', 'h1']"
+	run -1 st update --cpus 1 "$job"
+	[[ "$output" == *"job $job has started" ]]
+	st update --limit 3h "$job"
+	st cancel "$job"
+	run st wait "$job"
+	run -1 st update --limit 3h "$job"
+	[[ "$output" == *"job $job has ended" ]]
+	job=$(st submit --hosts h2 true)
+	st update --any-host "$job"
+	st wait "$job"
+	is "j[$job]['ranks'][0]['host']" h1
+	# A job that is held stays so; tasks of an array each.
+	job=$(st submit --hold --array 1-3 true)
+	st update --hosts h1 --cpus 1 "${job}[2]"
+	is "[j[$job + i]['limits']['cpus'] for i in range(3)], j[$job + 1]['held']" "[0.0, 1.0, 0.0] True"
+	st release "$job"
+	st wait "$job"
+}
+
 @test "what others submitted is theirs" {
 	run -1 st output 77
 	[[ "$output" == *"no job 77"* ]]
@@ -333,6 +381,7 @@ while True: time.sleep(1000)')
 	never=$(st submit --hold --name='=1+1' -n 3 true)
 	st cancel "$never"
 	st history --csv --from "$never" | grep -qF "\"'=1+1\""
+	st history --json --from "$never" | grep -qF '"what":"cancelled"'
 	st history --swf --from "$never" | grep -qx "$never [0-9.]* -1 -1 -1 -1 -1 3 -1 -1 5 0\( -1\)\{6\}"
 	st history --swf --from "$job" >"$bed/trace.swf"
 	[[ "$(st sim -p fcfs --swf "$bed/trace.swf" -H 4x1)" == *" jobs "* ]]

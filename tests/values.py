@@ -33,6 +33,8 @@ SPEEDUPS = ["", "bogus", "linear:x=1", "misp:low=x", "misp:low=0.9,high=0.8",
 WORKLOADS = ["", "bogus", "ismail:a=1", "ismail:sizes=x"]
 LOADS = ["", "x", "0", "-1", "nan", "1e999"]
 ADDRESSES = ["", "x", "1.2.3.4", "unix:", "127.0.0.1:99999"]
+CPUS = ["", "x", "-1", "0", "0.009", "nan", "inf", "2000", "1,2", " 1"]
+OUTPUTS = SIZES[:-1]
 PERCENTS = ["", "x", "-1", "nan", "1001"]
 WORDS = ["", "bogus"]
 SIGNALS = ["", "x", "0", "-1", "99", "1.5"]
@@ -52,17 +54,18 @@ COSTS = {"migrate-cost": TIMES, "rank-cost": TIMES, "resize-cost": TIMES}
 LINES = {
     "run": (["true"], {**CLIENT, "hosts": ["", ",", "a,", ",a", "a,,b", "a:2"],
                        "memory": SIZES, "ranks": COUNTS + ["1-", "-2", "2-1", "5000"],
-                       "pids-limit": COUNTS, "time": ABOVE0,
+                       "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS, "time": ABOVE0,
                        "wdir": ["", "/nonexistent", "/etc/passwd"],
                        "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES, "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
     "submit": (["true"], {**CLIENT, "array": ARRAYS, "hosts": ["", ",", "a,"], "memory": SIZES,
-                          "ranks": COUNTS + ["1-"], "pids-limit": COUNTS, "time": ABOVE0,
+                          "ranks": COUNTS + ["1-"], "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS, "time": ABOVE0,
                           "wdir": ["", "/nonexistent"], "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES,
                           "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
     "attach": (["1"], CLIENT), "cancel": (["1"], CLIENT), "hold": (["1"], CLIENT),
     "release": (["1"], CLIENT), "requeue": (["1"], CLIENT), "wait": (["1"], CLIENT),
     "jobs": ([], CLIENT), "history": ([], {**CLIENT, "from": NUMBERS + ["0"]}), "output": (["1"], {**CLIENT, "rank": NUMBERS}),
-    "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES}),
+    "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES, "memory": SIZES,
+                        "hosts": ["", ",", "a,", "a:2"], "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS}),
     "ps": ([], CLIENT), "hosts": ([], CLIENT), 
     "drain": (["h1"], {**CLIENT, "by": ABOVE0 + ["25:00", "18:30x", "2026-13-01 10:00", "2030-02-31 10:00", "2020-01-01 10:00", ":"], "reason": ["", "a\nb", "\x1b[2J", "x" * 201]}),
     "undrain": (["h1"], CLIENT), "why": (["1"], CLIENT), "record": ([], CLIENT),
@@ -76,7 +79,7 @@ LINES = {
     "controller": (["--state-dir=s", "--listen=127.0.0.1:0"], {
         "admin-submits": WORDS, "show-arguments": WORDS, "client-grace": TIMES,
         "kill-grace": TIMES, "lost-after": ABOVE0 + ["1e-9s"], "enrol": KEYS, "revoke": KEYS,
-        "history": NUMBERS, "accounts": COUNTS, "keep-output": SIZES + ["2G"], "record": NUMBERS, "min-uid": NUMBERS, "ready-fd": NUMBERS,
+        "history": NUMBERS, "accounts": COUNTS, "accounts-for": TIMES, "keep-output": SIZES + ["2G"], "record": NUMBERS, "min-uid": NUMBERS, "ready-fd": NUMBERS,
         "user-connections": COUNTS, "user-jobs": COUNTS,
         "user-ranks": COUNTS, "listen": ADDRESSES,
         "policy": POLICIES, "pool": POOLS}),
@@ -84,12 +87,12 @@ LINES = {
         "address": ["", "x", "1.2.3", "1.2.3.4.5", "::1", "0.0.0.0"],
         "controller": ADDRESSES, "cores": COUNTS, "score": COUNTS, "fast-path": WORDS,
         "net": WORDS, "memory-default": SIZES, "memory-max": SIZES,
-        "pids-default": COUNTS, "pids-max": COUNTS, "min-uid": NUMBERS,
+        "pids-default": COUNTS, "pids-max": COUNTS, "cpus-default": CPUS, "cpus-max": CPUS, "min-uid": NUMBERS,
         "min-gid": NUMBERS, "ready-fd": NUMBERS, "report-every": ABOVE0 + ["1ms"],
         "load-average": TIMES}),
     "keeper": (["--run-dir=r", "1.0"], {
         "epoch": NUMBERS, "min-uid": NUMBERS, "min-gid": NUMBERS, "nursery": NUMBERS,
-        "ready-fd": NUMBERS, "limits": ["", "x", "1,2,3", "1,2,3,4,5", "a,b,c,d", "-1,0,0,0"]}),
+        "ready-fd": NUMBERS, "limits": ["", "x", "1,2,3", "1,2,3,4,5", "1,2,3,4,5,6,7", "a,b,c,d", "-1,0,0,0"]}),
     "mapstates": ([], {"format": WORDS, "hosts": HOSTS, "limit": COUNTS,
                        "maxsize": COUNTS, "minsize": COUNTS, "policy": POLICIES}),
     "testbed": (["up", "2"], {

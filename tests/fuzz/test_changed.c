@@ -323,6 +323,11 @@ static bool use_it(void *ctl)
 	r = &job->ranks[0];
 	ctl_rank_used(r, 5, 100);
 	ctl_rank_used(r, 7, 50);
+	ctl_rank_was_held(r, 40);
+	ctl_rank_was_held(r, 2);
+	ctl_rank_meets_return(r, 1000);
+	ctl_rank_meets_return(r, 2000);
+	ctl_rank_given_back(r, 30);
 	ctl_rank_moved(r, r->host, r->epoch, 1);
 	ctl_rank_cost(r, 3, 9);
 	job->nr = 1; /* it has begun with fewer */
@@ -339,6 +344,10 @@ static bool use_it(void *ctl)
 	assert_int_equal(a->had[0]->moves, 1);
 	assert_int_equal(a->had[0]->stood_usec, 3);
 	assert_int_equal(a->had[0]->moved_bytes, 9);
+	assert_int_equal(a->had[0]->held_usec, 42);
+	assert_int_equal(a->had[0]->returns, 2);
+	assert_int_equal(a->had[0]->give_back_usec, 30);
+	assert_null(a->limits); /* none was asked for */
 	control__account__free_unpacked(a, NULL);
 	ctl_rank_is_refused(r);
 	ctl_rank_place_again(r, r->host);
@@ -358,6 +367,9 @@ static bool used_still(void *ctl)
 	assert_int_equal(r->had.max_rss, 100);
 	assert_int_equal(r->had.stood_usec, 3);
 	assert_int_equal(r->had.moved_bytes, 9);
+	assert_int_equal(r->had.held_usec, 42);
+	assert_int_equal(r->had.returns, 2);
+	assert_int_equal(r->had.give_back_usec, 30);
 	assert_true(r->lost && r->state == STATE(DONE));
 	return false;
 }

@@ -119,6 +119,55 @@ static void is_lost(bool leave)
 	assert_int_equal(seen()->closed, CLOSED_NOT);
 }
 
+static void met(uint64_t returns, uint64_t give_back)
+{
+	const struct ctl_rank *r = rank_of(host->ctl);
+
+	report();
+	report(); /* once is enough */
+	assert_int_equal(r->had.returns, returns);
+	assert_int_equal(r->had.give_back_usec, give_back);
+}
+
+/* Those that a guest was there for, and until they had their hosts back. */
+static bool come_back(void *ctl)
+{
+	Control__OwnerReturn one = CONTROL__OWNER_RETURN__INIT;
+	Control__OwnerReturn two = CONTROL__OWNER_RETURN__INIT;
+	Control__OwnerReturn *list[] = { &one, &two };
+
+	begin(ctl);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	lending.last = list;
+	lending.n_last = 1;
+	/* To a controller that has just been started. */
+	host->lending.heard = false;
+	one.at_usec = 1000;
+	met(0, 0);
+	one.at_usec = 2000;
+	met(1, 0);
+	one.done = true;
+	one.took_usec = 700;
+	met(1, 700);
+	two.at_usec = 3000;
+	two.done = true;
+	two.took_usec = 50;
+	lending.n_last = 2;
+	met(2, 750);
+	/* Whose own host it is is no guest. */
+	host->owners.uid[0] = (int32_t)rank_of(ctl)->job->spec->uid;
+	host->owners.nr = 1;
+	two.at_usec = 4000;
+	met(2, 750);
+	return false;
+}
+
+static void returns_are_accounted_for(void **state)
+{
+	actors_run(come_back, NULL);
+}
+
 static bool lie(void *ctl)
 {
 	Control__OwnerReturn one = CONTROL__OWNER_RETURN__INIT;
@@ -157,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_policy_sees_what_is_lent),
+		TEST(returns_are_accounted_for),
 		TEST(spans_count_from_the_return),
 		TEST(nonsense_is_occupied),
 	};

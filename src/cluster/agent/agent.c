@@ -70,6 +70,8 @@ static int send_hello(struct agent *a)
 	info.net = (char *)a->net;
 	info.memory_max = a->conf->terms.most.memory;
 	info.pids_max = a->conf->terms.most.pids;
+	info.cpus_max = a->conf->terms.most.cpus;
+	info.limits_cpus = a->limits_cpus;
 	relay_names(a, &info);
 	r = message_send_hello(a->conn, 1, 0, &info, NULL);
 	relay_names_free(&info);

@@ -191,7 +191,8 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		"unknown setting '%s'; there are controller, key, "
 		"run-dir, state-dir, address, uplink, net, fast-path, cores, "
 		"score, report-every, load-average, min-uid, min-gid, "
-		"memory-default, memory-max, pids-default, pids-max",
+		"memory-default, memory-max, pids-default, pids-max, "
+		"cpus-default, cpus-max",
 		name);
 }
 

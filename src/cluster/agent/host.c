@@ -110,6 +110,11 @@ static int settle_terms(struct agent *a, struct error *err)
 				 "memory-default and memory-max: no control "
 				 "group with the memory controller may be made "
 				 "here");
+	a->limits_cpus = cgroup_can_limit("cpu");
+	if ((t.given.cpus || t.most.cpus) && !a->limits_cpus)
+		return error_set(err, -EOPNOTSUPP,
+				 "cpus-default and cpus-max: no control group "
+				 "with the cpu controller may be made here");
 	if (!cgroup_can_limit("pids")) {
 		if (t.most.pids ||
 		    (t.given.pids && t.given.pids != LIMITS_PIDS_DEFAULT))

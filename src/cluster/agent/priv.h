@@ -89,6 +89,7 @@ struct agent {
 	struct lend *lend;
 	const char *home; /* cgroup_set_home(); NULL: its own group */
 	char *terms;	  /* limits for keepers that this host can enforce */
+	bool limits_cpus; /* can it limit processors? */
 	TAILQ_HEAD(, relay) relays;
 	struct relay_kin *kin; /* the same, by rank */
 	int hooks_fd;	       /* host/hooks_word.h; -1: none */

@@ -20,6 +20,7 @@
 #include "cluster/capsule/priv.h"
 #include "cluster/capsule/record.h"
 #include "core/io.h"
+#include "core/log.h"
 #include "core/packet.h"
 #include "core/xalloc.h"
 
@@ -369,14 +370,30 @@ static int freeze_by_signal(struct capsule *c, bool on, struct error *err)
 	return request_call(c->ctl, &req, NULL, 0, NULL, err);
 }
 
+/* A limit of processors that cannot be lifted makes it slower, no more. */
+static void hold_back(struct capsule *c, bool on)
+{
+	struct error err;
+
+	if (cgroup_hold_back(&c->cg, &c->limits, on, &err) < 0)
+		log_warnx("%s", err.text);
+}
+
 int capsule_freeze(struct capsule *c, struct error *err)
 {
-	return c->cg.kind ? cgroup_freeze(&c->cg, err)
-			  : freeze_by_signal(c, true, err);
+	int r;
+
+	hold_back(c, false);
+	r = c->cg.kind ? cgroup_freeze(&c->cg, err)
+		       : freeze_by_signal(c, true, err);
+	if (r < 0)
+		hold_back(c, true);
+	return r;
 }
 
 int capsule_thaw(struct capsule *c, struct error *err)
 {
+	hold_back(c, true);
 	return c->cg.kind ? cgroup_thaw(&c->cg, err)
 			  : freeze_by_signal(c, false, err);
 }

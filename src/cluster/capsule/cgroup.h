@@ -129,10 +129,19 @@ void cgroup_weigh(const char *dir, unsigned cpu_weight);
 /*
  * Set its limits, raised a little for Stint's own processes inside: for init
  * always, and with `move` for those that take part in a move.  A limit is not
- * set below what the rank uses: -EBUSY, and it stays as it was.
+ * set below what the rank uses: -EBUSY, and it stays as it was.  That of processors
+ * is set with the others but for a move, which leaves it as it is: none, in groups
+ * that were just made.
  */
 int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 		 bool move, struct error *err) must_check;
+/*
+ * Keep the limit of processors, if there is one, or lift it for a while: whoever it
+ * holds back freezes when the kernel lets it run again, tenths of a second later.
+ */
+int cgroup_hold_back(const struct capsule_cgroup *cg,
+		     const struct limits *limits, bool on,
+		     struct error *err) must_check;
 /*
  * Have processes outside of these groups go before those inside (cpu.idle; before
  * Linux 5.15 by the least weight), or by their weight as cgroup_make() set it.  The
@@ -142,7 +151,7 @@ int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low);
 /* How often they were hit so far. */
 void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret);
-/* Can cgroup_limit() limit this resource here ("memory", "pids")? */
+/* Can cgroup_limit() limit this resource here ("memory", "pids", "cpu")? */
 bool cgroup_can_limit(const char *controller);
 
 /*

@@ -24,6 +24,7 @@
 #define OUR_PIDS    1
 #define MOVE_PIDS   4
 #define PIDS_MOST   4194304 /* the kernel takes */
+#define CPUS_PERIOD 100000  /* us, the kernel's usual one */
 
 int cgroup_write(const char *dir, const char *file, const char *text)
 {
@@ -153,6 +154,27 @@ static int set_pids(const char *dir, uint64_t pids)
 	return put_number(dir, "pids.max", pids);
 }
 
+/*
+ * Whichever it has; 0: none.  v1 refuses (EINVAL) what is more than a group around it
+ * has, which keeps the rank within less, then.
+ */
+static int set_cpus(const char *dir, uint64_t cpus)
+{
+	uint64_t quota = cpus * CPUS_PERIOD / 1000;
+	char text[48];
+	int r = cpus ? put_number(dir, "cpu.cfs_quota_us", quota)
+		     : cgroup_write(dir, "cpu.cfs_quota_us", "-1");
+
+	if (r != -ENOENT)
+		return r == -EINVAL ? 0 : r;
+	if (cpus)
+		snprintf(text, sizeof(text), "%llu %d",
+			 (unsigned long long)quota, CPUS_PERIOD);
+	else
+		snprintf(text, sizeof(text), "max");
+	return cgroup_write(dir, "cpu.max", text);
+}
+
 /* Set it in the one group that has the controller; what: to people. */
 static int set_one(const struct capsule_cgroup *cg, const char *controller,
 		   const char *what,
@@ -184,6 +206,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 		 bool move, struct error *err)
 {
@@ -201,12 +228,20 @@ int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 	if (!r && pids)
 		r = set_one(cg, "pids", "the number of processes", set_pids,
 			    pids + OUR_PIDS + (move ? MOVE_PIDS : 0), err);
+	if (!r && !move)
+		r = cgroup_hold_back(cg, limits, true, err);
 	return r;
 }
 
-static uint64_t most(uint64_t a, uint64_t b)
+int cgroup_hold_back(const struct capsule_cgroup *cg,
+		     const struct limits *limits, bool on, struct error *err)
 {
-	return a > b ? a : b;
+	uint64_t cpus =
+		most(least(limits->cpus, LIMITS_CPUS_MOST), LIMITS_CPUS_LEAST);
+
+	return limits->cpus ? set_one(cg, "cpu", "processors", set_cpus,
+				      on ? cpus : 0, err)
+			    : 0;
 }
 
 /* memory.failcnt would tell, and stays 0 on some kernels (6.18). */
@@ -236,6 +271,13 @@ static void memory_met(const char *dir, bool v2, struct limits_met *ret)
 	ret->own_memory |= reached_v1(dir);
 }
 
+/* v1 counts nanoseconds. */
+static uint64_t held_usec(const char *dir)
+{
+	return most(cgroup_number(dir, "cpu.stat", "throttled_time") / 1000,
+		    cgroup_number(dir, "cpu.stat", "throttled_usec"));
+}
+
 /*
  * Refused forks are counted in the group of the process or in that of the
  * limit, depending on the kernel's version.
@@ -248,6 +290,8 @@ void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
 
 		if (cgroup_has(cg, i, "memory"))
 			memory_met(dir, !cg->what[i], ret);
+		if (cgroup_has(cg, i, "cpu"))
+			ret->held_usec = most(ret->held_usec, held_usec(dir));
 		if (cgroup_has(cg, i, "pids"))
 			ret->refused =
 				most(ret->refused,

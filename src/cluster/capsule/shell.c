@@ -81,6 +81,8 @@ static int set_key(struct capsule_spec *spec, char *text, struct error *err)
 		spec->limits.memory = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "pids"))
 		spec->limits.pids = strtoull(value, NULL, 10);
+	else if (!strcmp(text, "cpus"))
+		spec->limits.cpus = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "net"))
 		spec->net = !strcmp(value, "routed")   ? CAPSULE_NET_ROUTED
 			    : !strcmp(value, "bridge") ? CAPSULE_NET_BRIDGE

@@ -21,6 +21,7 @@
 #include "cluster/controller/plan/plan.h"
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
 #include "cluster/controller/state/job.h"
@@ -40,7 +41,10 @@ enum {
 };
 
 /* how often room on the disk is looked for */
-#define LOOK_EVERY (2 * USEC_PER_SEC)
+#define LOOK_EVERY  (2 * USEC_PER_SEC)
+/* and accounts that are too old, or that were too many for one turn */
+#define PRUNE_EVERY (60 * USEC_PER_SEC)
+#define PRUNE_AGAIN (50 * USEC_PER_MSEC)
 
 void controller_conf_init(struct controller_conf *conf)
 {
@@ -238,6 +242,8 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		return set_time(&conf->kill_grace, name, value, err);
 	if (!strcmp(name, "client-grace"))
 		return set_time(&conf->client_grace, name, value, err);
+	if (!strcmp(name, "accounts-for"))
+		return set_time(&conf->accounts_for, name, value, err);
 	if (!strcmp(name, "keep-output"))
 		return set_bytes(&conf->keep_output, name, value, err);
 	if (!strcmp(name, "admin-submits"))
@@ -250,7 +256,7 @@ int controller_conf_set(struct controller_conf *conf, const char *name,
 		err, -EINVAL,
 		"unknown setting '%s'; there are state-dir, listen, "
 		"pool, policy, calendar, lost-after, kill-grace, client-grace, "
-		"history, accounts, keep-output, record, min-uid, admin-submits, user-jobs, "
+		"history, accounts, accounts-for, keep-output, record, min-uid, admin-submits, user-jobs, "
 		"user-ranks, user-connections, show-arguments",
 		name);
 }
@@ -323,6 +329,22 @@ static int on_room(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
+/*
+ * Some accounts a turn, so that nobody waits for it: of age, or after a restart with a
+ * lower number.
+ */
+static int on_prune(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl *ctl = arg;
+	bool more = ctl_accounts_prune(ctl);
+
+	store_commit(ctl->store);
+	if (more || ctl->conf->accounts_for)
+		loop_after(ctl->event, NULL, more ? PRUNE_AGAIN : PRUNE_EVERY,
+			   on_prune, ctl);
+	return 0;
+}
+
 static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 {
 	const struct controller_conf *conf = ctl->conf;
@@ -337,6 +359,7 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 		return r;
 	store_commit(ctl->store);
 	on_room(NULL, 0, &watch);
+	on_prune(NULL, 0, ctl);
 	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
 		 ctl->hosts.nr, conf->policy);
 	if (ready_fd >= 0 && write(ready_fd, "\n", 1) != 1)

@@ -14,23 +14,27 @@
 
 char *limit_terms_text(const struct limit_terms *terms)
 {
-	return xasprintf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+	return xasprintf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			 ",%" PRIu64 ",%" PRIu64,
 			 terms->given.memory, terms->given.pids,
-			 terms->most.memory, terms->most.pids);
+			 terms->most.memory, terms->most.pids,
+			 terms->given.cpus, terms->most.cpus);
 }
 
 int limit_terms_parse(const char *text, struct limit_terms *ret,
 		      struct error *err)
 {
-	struct limit_terms t;
-	int end = -1;
+	struct limit_terms t = { .given = { 0 } };
+	int end = -1, n;
 
-	if (sscanf(text, "%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",%" SCNu64 "%n",
+	n = sscanf(text,
+		   "%" SCNu64 ",%" SCNu64 ",%" SCNu64 ",%" SCNu64 "%n,%" SCNu64
+		   ",%" SCNu64 "%n",
 		   &t.given.memory, &t.given.pids, &t.most.memory, &t.most.pids,
-		   &end) != 4 ||
-	    end < 0 || text[end] || strspn(text, "0123456789,") != (size_t)end)
-		return error_set(err, -EINVAL, "'%s' are not four limits",
-				 text);
+		   &end, &t.given.cpus, &t.most.cpus, &end);
+	if ((n != 4 && n != 6) || end < 0 || text[end] ||
+	    strspn(text, "0123456789,") != (size_t)end)
+		return error_set(err, -EINVAL, "'%s' are not six limits", text);
 	*ret = t;
 	return 0;
 }
@@ -52,6 +56,29 @@ int limits_memory_parse(const char *name, const char *value, uint64_t *ret,
 	return 0;
 }
 
+int limits_cpus_parse(const char *name, const char *value, uint64_t *ret,
+		      struct error *err)
+{
+	double n;
+	int r = parse_real(value, 0, (double)LIMITS_CPUS_MOST / 1000, &n, err);
+
+	if (r < 0)
+		return error_prefix(err, r, "%s", name);
+	if (n * 1000 < LIMITS_CPUS_LEAST)
+		return error_set(err, -ERANGE,
+				 "%s: %s is too little for any program: give "
+				 "0.01 or more",
+				 name, value);
+	*ret = (uint64_t)(n * 1000 + 0.5);
+	return 0;
+}
+
+const char *limits_cpus_text(uint64_t cpus, char ret[LIMITS_CPUS_TEXT])
+{
+	snprintf(ret, LIMITS_CPUS_TEXT, "%.12g", (double)cpus / 1000);
+	return ret;
+}
+
 static int parse_limit(const char *name, const char *value, uint64_t *ret,
 		       struct error *err)
 {
@@ -64,6 +91,8 @@ static int parse_limit(const char *name, const char *value, uint64_t *ret,
 	}
 	if (*name == 'm')
 		return limits_memory_parse(name, value, ret, err);
+	if (*name == 'c')
+		return limits_cpus_parse(name, value, ret, err);
 	r = parse_int(value, 1, PIDS_MOST, name, &n, err);
 	if (!r)
 		*ret = n;
@@ -81,6 +110,8 @@ int limit_terms_set(struct limit_terms *terms, const char *name,
 		{ "memory-max", &terms->most.memory },
 		{ "pids-default", &terms->given.pids },
 		{ "pids-max", &terms->most.pids },
+		{ "cpus-default", &terms->given.cpus },
+		{ "cpus-max", &terms->most.cpus },
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
@@ -102,6 +133,9 @@ int limit_terms_check(struct limit_terms *terms, struct error *err)
 	if (most->pids && given->pids > most->pids)
 		return error_set(err, -EINVAL,
 				 "pids-default is more than pids-max");
+	if (most->cpus && given->cpus > most->cpus)
+		return error_set(err, -EINVAL,
+				 "cpus-default is more than cpus-max");
 	return 0;
 }
 
@@ -136,6 +170,22 @@ static int too_many_pids(uint64_t pids, uint64_t most, struct error *err)
 			 most, pids);
 }
 
+static int too_many_cpus(uint64_t cpus, uint64_t most, struct error *err)
+{
+	char a[LIMITS_CPUS_TEXT], b[LIMITS_CPUS_TEXT];
+
+	if (!cpus)
+		return error_set(err, -E2BIG,
+				 "a rank has %s processors at most here "
+				 "(cpus-max of its agent), and this one has no "
+				 "limit (--cpus)",
+				 limits_cpus_text(most, a));
+	return error_set(err, -E2BIG,
+			 "a rank has %s processors at most here (cpus-max of "
+			 "its agent), and this one %s (--cpus)",
+			 limits_cpus_text(most, a), limits_cpus_text(cpus, b));
+}
+
 static bool within(uint64_t has, uint64_t most)
 {
 	return !most || (has && has <= most);
@@ -150,6 +200,8 @@ int limits_fit(const struct limits *has, const struct limit_terms *terms,
 		return too_much_memory(has->memory, most->memory, err);
 	if (!within(has->pids, most->pids))
 		return too_many_pids(has->pids, most->pids, err);
+	if (!within(has->cpus, most->cpus))
+		return too_many_cpus(has->cpus, most->cpus, err);
 	return 0;
 }
 
@@ -167,6 +219,8 @@ int limits_settle(const struct limits *asked, const struct limit_terms *terms,
 				       terms->most.memory),
 		.pids = settle_limit(asked->pids, terms->given.pids,
 				     terms->most.pids),
+		.cpus = settle_limit(asked->cpus, terms->given.cpus,
+				     terms->most.cpus),
 	};
 	int r = limits_fit(&has, terms, err);
 

@@ -1,9 +1,9 @@
 /*
- * limit.h - limits of a rank's memory and processes: what the user asks for,
+ * limit.h - limits of a rank's memory, processes and processors: what the user asks for,
  * the host's default, and the host's maximum
  *
  * A user asks (`stint run --memory`), the owner of the host sets terms
- * (stint.conf(5): memory-default, memory-max, pids-default, pids-max), and the
+ * (stint.conf(5): memory-default, memory-max and likewise of pids and cpus), and the
  * keeper on that host decides; no other party can override it.  The limits hold
  * for the rank's life and move with it (Passport of conn/keeper.proto); a host
  * that allows less refuses the rank before it is frozen.  Control groups
@@ -20,10 +20,14 @@
 #define LIMITS_PIDS_DEFAULT 2048       /* where the owner has said nothing */
 #define LIMITS_MEMORY_LEAST (1u << 20) /* with less no program begins */
 
+#define LIMITS_CPUS_LEAST 10 /* with less the kernel keeps no quota */
+#define LIMITS_CPUS_MOST  (UINT64_C(1) << 20) /* more than any host has */
+
 /* 0: none. */
 struct limits {
 	uint64_t memory; /* bytes */
 	uint64_t pids;	 /* processes and threads */
+	uint64_t cpus;	 /* thousandths of a processor */
 };
 
 struct limit_terms {
@@ -36,11 +40,14 @@ struct limits_met {
 	uint64_t kills;	  /* processes killed because memory ran out */
 	bool own_memory;  /* ... at the rank's own limit, not the host's */
 	uint64_t refused; /* forks and threads */
+	uint64_t
+		held_usec; /* threads that waited for the limit of processors */
 };
 
 /*
- * "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX", as decimal numbers; for the caller to
- * free.
+ * "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX,CPUS,CPUS-MAX", as decimal numbers; for the
+ * caller to free.  The last two may be missing: agents of before Stint limited
+ * processors write none.
  */
 char *limit_terms_text(const struct limit_terms *terms);
 int limit_terms_parse(const char *text, struct limit_terms *ret,
@@ -49,6 +56,12 @@ int limit_terms_parse(const char *text, struct limit_terms *ret,
 /* Parse a memory limit; refuses one too small for any program to start. */
 int limits_memory_parse(const char *name, const char *value, uint64_t *ret,
 			struct error *err) must_check;
+/* Parse a number of processors, which may have a fraction. */
+int limits_cpus_parse(const char *name, const char *value, uint64_t *ret,
+		      struct error *err) must_check;
+/* As users write it: "1.5". */
+#define LIMITS_CPUS_TEXT 24
+const char *limits_cpus_text(uint64_t cpus, char ret[LIMITS_CPUS_TEXT]);
 /*
  * One setting: "memory-default" and so on, value a size, a count or "none".
  * -ENOENT, with err untouched, if it is not such a setting.

@@ -50,6 +50,7 @@ struct limits_met keeper_met(const struct keeper_rank *rank)
 	met.kills += here.kills;
 	met.own_memory |= here.own_memory;
 	met.refused += here.refused;
+	met.held_usec += here.held_usec;
 	return met;
 }
 
@@ -134,9 +135,11 @@ static void tell_exited(struct keeper_rank *rank)
 	exited.max_rss = (uint64_t)ru->ru_maxrss * 1024;
 	exited.memory_max = rank->limits.memory;
 	exited.pids_max = rank->limits.pids;
+	exited.milli_cpus = rank->limits.cpus;
 	exited.memory_kills = rank->met.kills;
 	exited.own_memory = rank->met.own_memory;
 	exited.pids_refused = rank->met.refused;
+	exited.cpus_held_usec = rank->met.held_usec;
 	if (rank->pmi)
 		exited.pmi = (Keeper__Phase)pmi_server_phase(rank->pmi);
 	keeper_tell(rank->k, 0, KEEPER__EVENT__BODY_EXITED, &exited, true);

@@ -297,7 +297,8 @@ static int prepare_landing(struct keeper *k, const Keeper__Passport *pass,
 		return error_set(err, -EINVAL, "rank %s.%u was not expected",
 				 pass->job, pass->rank);
 	rank->limits = (struct limits){ .memory = pass->memory_max,
-					.pids = pass->pids_max };
+					.pids = pass->pids_max,
+					.cpus = pass->milli_cpus };
 	r = limits_fit(&rank->limits, &k->terms, err);
 	if (r < 0)
 		return r;

@@ -140,6 +140,7 @@ static int present(struct keeper *k, struct channel *ch, uint64_t *ret_rate,
 		pass.n_keep_tmp++;
 	pass.memory_max = rank->limits.memory;
 	pass.pids_max = rank->limits.pids;
+	pass.milli_cpus = rank->limits.cpus;
 	pass.hostname = rank->hostname ? rank->hostname : (char *)"";
 	r = keeper_send_msg(ch, &pass.base, err);
 	if (r < 0)

@@ -30,6 +30,7 @@ void keeper_save(struct keeper_rank *rank, uint8_t **ret, size_t *ret_n)
 	s.memory_kills = met.kills;
 	s.own_memory = met.own_memory;
 	s.pids_refused = met.refused;
+	s.cpus_held_usec = met.held_usec;
 	s.stdout_offset =
 		rank->io.out_offset[0] + keeper_io_unread(rank, EXT_STDOUT);
 	s.stderr_offset =
@@ -70,7 +71,8 @@ static int take_saved(struct keeper_rank *rank, const Keeper__Saved *s,
 	rank->signals = s->signals;
 	rank->met = (struct limits_met){ .kills = s->memory_kills,
 					 .own_memory = s->own_memory,
-					 .refused = s->pids_refused };
+					 .refused = s->pids_refused,
+					 .held_usec = s->cpus_held_usec };
 	rank->io.out_offset[0] = s->stdout_offset;
 	rank->io.out_offset[1] = s->stderr_offset;
 	return 0;

@@ -302,7 +302,8 @@ static int settle_limits(struct keeper_rank *rank, const Keeper__Capsule *cap,
 			 struct error *err)
 {
 	const struct limits asked = { .memory = cap->memory_max,
-				      .pids = cap->pids_max };
+				      .pids = cap->pids_max,
+				      .cpus = cap->milli_cpus };
 
 	return limits_settle(&asked, &rank->k->terms, &rank->limits, err);
 }

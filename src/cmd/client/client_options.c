@@ -194,6 +194,7 @@ const char *reason_name(int reason)
 		[CONTROL__REASON__NO_CLIENT] = "no-client",
 		[CONTROL__REASON__NOT_STARTED] = "not-started",
 		[CONTROL__REASON__OWNER] = "owner",
+		[CONTROL__REASON__OUTPUT_LIMIT] = "output-limit",
 	};
 
 	if (reason < 0 || reason >= (int)(sizeof(names) / sizeof(*names)))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/client/client_options.h"
+#include "cmd/client/listing.h"
 #include "core/json.h"
 #include "core/plain.h"
 #include "core/units.h"
@@ -34,9 +35,10 @@ struct args {
 /* ---- forms ---- */
 
 struct sums {
-	uint64_t cpu, rss, stood, bytes;
+	uint64_t cpu, rss, held, stood, bytes;
 	uint64_t all_rss; /* of all ranks */
-	unsigned moves;
+	uint64_t give_back;
+	unsigned moves, returns;
 };
 
 static struct sums sum_up(const Control__Account *c)
@@ -45,9 +47,12 @@ static struct sums sum_up(const Control__Account *c)
 
 	for (size_t i = 0; i < c->n_had; i++) {
 		s.cpu += c->had[i]->cpu_usec;
+		s.held += c->had[i]->held_usec;
 		s.stood += c->had[i]->stood_usec;
 		s.bytes += c->had[i]->moved_bytes;
 		s.moves += c->had[i]->moves;
+		s.returns += c->had[i]->returns;
+		s.give_back += c->had[i]->give_back_usec;
 		s.all_rss += c->had[i]->max_rss;
 		if (c->had[i]->max_rss > s.rss)
 			s.rss = c->had[i]->max_rss;
@@ -106,12 +111,15 @@ static void print_quoted(char *text)
 
 static void print_csv(struct args *a, const Control__Account *c)
 {
+	static const Control__Limits none = CONTROL__LIMITS__INIT;
+	const Control__Limits *l = c->limits ? c->limits : &none;
 	struct sums s = sum_up(c);
 
 	if (!a->head)
 		puts("job,user,name,program,ranks,submit_us,start_us,end_us,"
 		     "cpu_us,max_rss,moves,stood_us,moved_bytes,requeues,exit,"
-		     "reason,by,why,array,task");
+		     "reason,by,why,array,task,memory,pids,cpus,output_limit,held_us,"
+		     "owner_returns,give_back_us");
 	a->head = true;
 	printf("%" PRIu64 ",", c->job);
 	print_quoted(c->user);
@@ -127,7 +135,11 @@ static void print_csv(struct args *a, const Control__Account *c)
 	print_quoted(c->by);
 	putchar(',');
 	print_quoted(c->why);
-	printf(",%" PRIu64 ",%u\n", c->array, c->task);
+	printf(",%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%g,%" PRIu64 ",%" PRIu64
+	       ",%u,%" PRIu64 "\n",
+	       c->array, c->task, c->memory, l->pids,
+	       (double)l->milli_cpus / 1000, l->output_max, s.held, s.returns,
+	       s.give_back);
 }
 
 static int swf_status(const Control__Account *c)
@@ -197,10 +209,13 @@ static json_t *ranks_json(const Control__Account *c)
 
 		json_array_append_new(
 			list,
-			json_pack("{si so sI sI si sI sI si sb}", "rank",
-				  (int)i, "host", json_text(r->host), "cpu_us",
-				  (json_int_t)r->cpu_usec, "max_rss",
-				  (json_int_t)r->max_rss, "moves",
+			json_pack("{si so sI sI sI si sI si sI sI si sb}",
+				  "rank", (int)i, "host", json_text(r->host),
+				  "cpu_us", (json_int_t)r->cpu_usec, "max_rss",
+				  (json_int_t)r->max_rss, "held_us",
+				  (json_int_t)r->held_usec, "owner_returns",
+				  (int)r->returns, "give_back_us",
+				  (json_int_t)r->give_back_usec, "moves",
 				  (int)r->moves, "stood_us",
 				  (json_int_t)r->stood_usec, "moved_bytes",
 				  (json_int_t)r->moved_bytes, "exit",
@@ -237,7 +252,10 @@ static void print_account_json(struct args *a, const Control__Account *c)
 		"exit", (int)c->exit, "reason", reason_name((int)c->reason),
 		"by", json_text(c->by), "why", json_text(c->why), "requeues",
 		(int)c->requeues, "ranks", ranks_json(c), "acts", acts_json(c));
+	json_t *limits = json_object();
 
+	limits_json(c->limits, limits);
+	json_object_set_new(j, "limits", limits);
 	json_line(j, stdout);
 }
 

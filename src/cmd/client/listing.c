@@ -1,9 +1,11 @@
 /* listing.c - hosts and jobs as several commands list them, see listing.h */
 #include "cmd/client/listing.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <time.h>
 
+#include "cluster/host/limit.h"
 #include "cmd/client/client_options.h"
 #include "core/json.h"
 #include "core/plain.h"
@@ -149,6 +151,47 @@ static json_t *rank_json(const Control__RankInfo *r, size_t n)
 	return j;
 }
 
+void limits_json(const Control__Limits *l, json_t *to)
+{
+	static const Control__Limits none = CONTROL__LIMITS__INIT;
+
+	l = l ? l : &none;
+	json_object_set_new(to, "memory", json_integer((json_int_t)l->memory));
+	json_object_set_new(to, "pids", json_integer((json_int_t)l->pids));
+	json_object_set_new(to, "cpus",
+			    json_number((double)l->milli_cpus / 1000));
+	json_object_set_new(to, "output",
+			    json_integer((json_int_t)l->output_max));
+}
+
+void limits_print(const Control__Limits *l, FILE *to)
+{
+	char text[LIMITS_CPUS_TEXT], size[SIZE_TEXT];
+	const char *before = "each rank has at most ";
+
+	if (!l)
+		return;
+	if (l->memory) {
+		fprintf(to, "%s%s of memory", before,
+			size_text(l->memory, size));
+		before = ", ";
+	}
+	if (l->pids) {
+		fprintf(to, "%s%" PRIu64 " processes and threads", before,
+			l->pids);
+		before = ", ";
+	}
+	if (l->milli_cpus) {
+		fprintf(to, "%s%s processors", before,
+			limits_cpus_text(l->milli_cpus, text));
+		before = ", ";
+	}
+	if (l->output_max)
+		fprintf(to, "%s%s in a file", before,
+			size_text(l->output_max, size));
+	putc('\n', to);
+}
+
 json_t *job_json(const Control__JobInfo *i)
 {
 	json_t *j =
@@ -157,7 +200,7 @@ json_t *job_json(const Control__JobInfo *i)
 			  "submit_us", (json_int_t)i->submit_usec, "start_us",
 			  (json_int_t)i->start_usec, "end_us",
 			  (json_int_t)i->end_usec, "why", json_text(i->why));
-	json_t *argv = json_array(), *ranks = json_array();
+	json_t *argv = json_array(), *ranks = json_array(), *limits;
 
 	for (size_t n = 0; n < i->n_argv; n++)
 		json_array_append_new(argv, json_text(i->argv[n]));
@@ -176,6 +219,8 @@ json_t *job_json(const Control__JobInfo *i)
 	json_object_set_new(j, "by", json_text(i->by));
 	json_object_set_new(j, "array", json_integer((json_int_t)i->array));
 	json_object_set_new(j, "task", json_integer(i->task));
+	json_object_set_new(j, "limits", limits = json_object());
+	limits_json(i->limits, limits);
 	if (i->state == CONTROL__STATE__DONE)
 		json_object_set_new(j, "exit", json_integer(i->exit));
 	return j;

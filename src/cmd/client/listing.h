@@ -14,6 +14,9 @@ struct json_t;
 const char *host_state(const Control__HostInfo *h);
 struct json_t *host_json(const Control__HostInfo *h);
 struct json_t *job_json(const Control__JobInfo *i);
+/* What was asked for each rank, NULL: nothing; into an object, and as people read it. */
+void limits_json(const Control__Limits *l, struct json_t *to);
+void limits_print(const Control__Limits *l, FILE *to);
 
 /*
  * Ask for jobs from list->from on, as many as an answer holds; list->from is then the one to

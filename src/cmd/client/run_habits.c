@@ -11,7 +11,9 @@ enum { KEY_HABIT = 1024 };
 #define PER_HOST                                                             \
 	"name a host as often as it is to have a rank, --hosts=A,A,B,B, or " \
 	"let the policy choose"
-#define CORES "a rank has the cores its host gives it; -n N says how many ranks"
+#define CORES                                                                \
+	"a rank has the cores its host gives it; -n N says how many ranks, " \
+	"--cpus N limits each"
 #define SET_ENV \
 	"your environment goes along; one variable more is -x NAME=VALUE"
 #define SET_MCA \

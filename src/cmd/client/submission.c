@@ -103,6 +103,25 @@ int submission_pids(struct submission *sub, const char *arg, struct error *err)
 	return r;
 }
 
+int submission_cpus(struct submission *sub, const char *arg, struct error *err)
+{
+	return limits_cpus_parse("--cpus", arg, &sub->ask.milli_cpus, err);
+}
+
+int submission_output_limit(struct submission *sub, const char *arg,
+			    struct error *err)
+{
+	uint64_t n;
+	int r = parse_size(arg, &n, err);
+
+	if (!r && !n)
+		r = error_set(err, -ERANGE, "0 bytes hold nothing");
+	if (r < 0)
+		return error_prefix(err, r, "--output-limit");
+	sub->ask.output_max = n;
+	return 0;
+}
+
 int submission_wdir(struct submission *sub, const char *arg, struct error *err)
 {
 	char *path = realpath(arg, NULL);

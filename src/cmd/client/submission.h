@@ -41,6 +41,11 @@ int submission_memory(struct submission *sub, const char *arg,
 		      struct error *err) must_check;
 int submission_pids(struct submission *sub, const char *arg,
 		    struct error *err) must_check;
+int submission_cpus(struct submission *sub, const char *arg,
+		    struct error *err) must_check;
+/* Of each file that a rank writes, and of what it prints. */
+int submission_output_limit(struct submission *sub, const char *arg,
+			    struct error *err) must_check;
 /* Files, by core/pattern.h. */
 int submission_output(struct submission *sub, const char *arg,
 		      struct error *err) must_check;

@@ -12,6 +12,8 @@ enum {
 	KEY_HOSTS,
 	KEY_MEMORY,
 	KEY_PIDS,
+	KEY_CPUS,
+	KEY_OUTPUT_LIMIT,
 	KEY_REQUEUE,
 	KEY_LIMIT,
 	KEY_WARN
@@ -42,6 +44,14 @@ static const struct argp_option options[] = {
 	{ "pids-limit", KEY_PIDS, "N", 0,
 	  "processes and threads of each rank, at most (what its host gives)",
 	  0 },
+	{ "cpus", KEY_CPUS, "N", 0,
+	  "processors of each rank, at most (what its host gives); 0.5 is half "
+	  "of one",
+	  0 },
+	{ "output-limit", KEY_OUTPUT_LIMIT, "SIZE", 0,
+	  "of each file that a rank writes, those of -o and -e among them, and "
+	  "of what it prints without these, at most; then it is ended",
+	  0 },
 	{ "requeue", KEY_REQUEUE, 0, 0,
 	  "begin it anew when a host is lost, or its owner wants it back; it "
 	  "reads no standard input",
@@ -65,12 +75,20 @@ static const struct {
 	int key;
 	int (*set)(struct submission *s, const char *arg, struct error *err);
 } settings[] = {
-	{ 'n', submission_ranks },	 { 't', submission_time },
-	{ KEY_LIMIT, submission_limit }, { KEY_WARN, submission_warn },
-	{ KEY_HOSTS, submission_hosts }, { KEY_MEMORY, submission_memory },
-	{ KEY_PIDS, submission_pids },	 { 'o', submission_output },
-	{ 'e', submission_error },	 { 'J', submission_name },
-	{ 'x', submission_export },	 { KEY_WDIR, submission_wdir },
+	{ 'n', submission_ranks },
+	{ 't', submission_time },
+	{ KEY_LIMIT, submission_limit },
+	{ KEY_WARN, submission_warn },
+	{ KEY_HOSTS, submission_hosts },
+	{ KEY_MEMORY, submission_memory },
+	{ KEY_PIDS, submission_pids },
+	{ KEY_CPUS, submission_cpus },
+	{ 'o', submission_output },
+	{ 'e', submission_error },
+	{ 'J', submission_name },
+	{ 'x', submission_export },
+	{ KEY_WDIR, submission_wdir },
+	{ KEY_OUTPUT_LIMIT, submission_output_limit },
 };
 
 static error_t parse_setting(int key, const char *arg, struct argp_state *state)

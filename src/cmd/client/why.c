@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cmd/client/client_options.h"
+#include "cmd/client/listing.h"
 #include "core/json.h"
 #include "core/units.h"
 
@@ -61,6 +62,10 @@ static void print_why(const Control__Why *w)
 		printf("it would start %s, if jobs take their estimates or "
 		       "limits and nothing else happens\n",
 		       show_time(w->expected_usec, when));
+	limits_print(w->limits, stdout);
+	if (w->limit_usec)
+		printf("it is ended when it has run for %s\n",
+		       show_usec(w->limit_usec));
 	for (size_t i = 0; i < w->n_planned; i++) {
 		const Control__Planned *p = w->planned[i];
 
@@ -84,8 +89,9 @@ static json_t *numbers_json(const char *text)
 
 static json_t *why_json(const Control__Why *w)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *limits = json_object();
 
+	limits_json(w->limits, limits);
 	for (size_t i = 0; i < w->n_planned; i++)
 		json_array_append_new(
 			list,
@@ -94,9 +100,10 @@ static json_t *why_json(const Control__Why *w)
 				  json_text(w->planned[i]->text), "numbers",
 				  numbers_json(w->planned[i]->numbers), "times",
 				  (int)w->planned[i]->times));
-	return json_pack("{sI ss so sI so so}", "job", (json_int_t)w->job,
+	return json_pack("{sI ss so so sI sI so so}", "job", (json_int_t)w->job,
 			 "state", state_name(w->state), "now",
-			 json_text(w->now), "expected_us",
+			 json_text(w->now), "limits", limits, "limit_us",
+			 (json_int_t)w->limit_usec, "expected_us",
 			 (json_int_t)w->expected_usec, "now_numbers",
 			 numbers_json(w->now_numbers), "planned", list);
 }

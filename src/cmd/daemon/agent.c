@@ -66,6 +66,10 @@ static const struct argp_option options[] = {
 		"pids-default", "N|none",
 		"processes and threads of a rank that asks for nothing (2048)"),
 	DAEMON_SETTING("pids-max", "N|none", "... and of any rank (none)"),
+	DAEMON_SETTING(
+		"cpus-default", "N|none",
+		"processors of a rank that asks for nothing (none: no limit)"),
+	DAEMON_SETTING("cpus-max", "N|none", "... and of any rank (none)"),
 	{ "clean-up", KEY_CLEAN_UP, 0, 0,
 	  "instead: end all ranks that are here without an agent, remove what "
 	  "they left in --run-dir and on this host",

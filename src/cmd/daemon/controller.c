@@ -46,6 +46,9 @@ static const struct argp_option options[] = {
 	DAEMON_SETTING("accounts", "JOBS",
 		       "keep those of the last so many for `stint history` "
 		       "(100000)"),
+	DAEMON_SETTING("accounts-for", "TIME",
+		       "and those for so long after the job's end (0: any "
+		       "time)"),
 	DAEMON_SETTING("history", "JOBS",
 		       "remember the last so many jobs that are over (1000)"),
 	DAEMON_SETTING(

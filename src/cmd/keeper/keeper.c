@@ -38,7 +38,8 @@ static const struct argp_option options[] = {
 	{ "min-uid", OPT_MIN_UID, "UID", 0,
 	  "Refuse users below it (stint-agent(8))" },
 	{ "min-gid", OPT_MIN_GID, "GID", 0, "Refuse groups below it" },
-	{ "limits", OPT_LIMITS, "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX", 0,
+	{ "limits", OPT_LIMITS, "MEMORY,PIDS,MEMORY-MAX,PIDS-MAX,CPUS,CPUS-MAX",
+	  0,
 	  "What a rank may take that asks for nothing, and at most; 0: all there "
 	  "is (stint-agent(8))",
 	  0 },

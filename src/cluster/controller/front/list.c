@@ -5,6 +5,7 @@
 
 #include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/account.h"
 #include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
@@ -173,6 +174,7 @@ static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
 	i->limit_usec = job->spec->limit_usec;
 	i->array = job->spec->array;
 	i->task = job->spec->task;
+	i->limits = all ? ctl_job_limits(job->spec) : NULL;
 	i->reason = all || !job->reason ? job->reason : ENDED(EXIT_CODE);
 	i->by = all ? job->by : (char *)"";
 	put_arguments(job, all, most, i);
@@ -194,6 +196,7 @@ static void job_info_free(Control__JobInfo *i)
 		free(i->ranks[n]->sent);
 		free(i->ranks[n]);
 	}
+	free(i->limits);
 	free(i->argv);
 	free(i->ranks);
 	free(i->why);

@@ -9,6 +9,7 @@
 
 #include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
 #include "cluster/controller/state/say.h"
@@ -124,10 +125,15 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 	else
 		answer.now = now;
 	answer.now_numbers = numbers;
+	if (job && ctl_sees(p, job)) {
+		answer.limits = ctl_job_limits(job->spec);
+		answer.limit_usec = job->spec->limit_usec;
+	}
 	answer.expected_usec = expected(job);
 	answer.planned = l.list;
 	answer.n_planned = l.nr;
 	ctl_send(p, 0, re, MESSAGE_BODY(WHY), &answer);
 	planned_clear(&l);
+	free(answer.limits);
 	free(numbers);
 }

@@ -158,12 +158,34 @@ static void on_exited(struct klink *k, const Keeper__Exited *e)
 	ctl_rank_printed(r,
 			 e->stdout_end + output_begin(r->job->spec->requeues),
 			 e->stderr_end + output_begin(r->job->spec->requeues));
-	if (r->state != STATE(DONE))
+	if (r->state != STATE(DONE)) {
 		ctl_rank_used(r, e->cpu_usec, e->max_rss);
+		ctl_rank_was_held(r, e->cpus_held_usec);
+	}
 	ctl_limit_exited(r, e);
 	code = klink_exit_code(e);
 	ctl_pmi_exited(k, e, code);
 	ctl_rank_ended(r, code, e->signaled ? code - 128 : 0);
+}
+
+/*
+ * What it prints into no file is limited as if it did.  No end that comes later is the
+ * cause of the job's: it may be that of a rank which had printed all it had to.
+ */
+static void on_output(struct klink *k, const Keeper__Output *o)
+{
+	struct ctl_job *job = k->job;
+	uint64_t most = job->spec->output_max;
+	char size[SIZE_TEXT];
+
+	if (!most || o->offset + o->data.len <= most || klink_is_past(k) ||
+	    job->exit || job->spec->stopping)
+		return;
+	ctl_job_cause(job, CAUSE_OWN, 0);
+	ctl_job_set_reason(job, ENDED(OUTPUT_LIMIT), "");
+	ctl_job_fail(job, (int)k->rank, 128 + SIGXFSZ,
+		     "rank %u printed more than %s (--output-limit)", k->rank,
+		     size_text(most, size));
 }
 
 static void on_stdin_taken(struct klink *k, uint64_t re,
@@ -217,6 +239,9 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 	case TELL(STARTED):
 		on_started(k, e->started);
 		break;
+	case TELL(OUTPUT):
+		on_output(k, e->output);
+		break;
 	case TELL(EXITED):
 		on_exited(k, e->exited);
 		break;
@@ -248,7 +273,7 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 			ctl_move_hello(m, k, e->status);
 		break;
 	default:
-		break; /* output, and events of later versions */
+		break; /* events of later versions */
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cluster/controller/state/state.h"
 
@@ -88,21 +89,42 @@ static int put_file(const struct klink *k, const char *pattern,
 	return r;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void put_limit(struct extras *x, Keeper__Start *start, uint32_t resource,
+		      uint64_t soft, uint64_t hard)
+{
+	Keeper__ResourceLimit *l = &x->limits[start->n_limits];
+
+	keeper__resource_limit__init(l);
+	l->resource = resource;
+	l->soft = soft;
+	l->hard = hard;
+	x->list[start->n_limits++] = l;
+}
+
 static void put_limits(const Control__Submit *s, struct extras *x,
 		       Keeper__Start *start)
 {
+	uint64_t most = s->output_max ? s->output_max : UINT64_MAX;
+
 	x->limits = xcalloc(s->n_limits + 1, sizeof(*x->limits));
 	x->list = xcalloc(s->n_limits + 1, sizeof(*x->list));
-	for (size_t i = 0; i < s->n_limits; i++) {
-		keeper__resource_limit__init(&x->limits[i]);
-		x->limits[i].resource = s->limits[i]->resource;
-		x->limits[i].soft = s->limits[i]->soft;
-		x->limits[i].hard = s->limits[i]->hard;
-		x->list[i] = &x->limits[i];
-	}
 	start->umask = s->umask;
 	start->limits = x->list;
-	start->n_limits = s->n_limits;
+	if (s->output_max)
+		put_limit(x, start, RLIMIT_FSIZE, most, most);
+	for (size_t i = 0; i < s->n_limits; i++) {
+		const Control__ResourceLimit *l = s->limits[i];
+		bool file = l->resource == RLIMIT_FSIZE;
+
+		put_limit(x, start, l->resource,
+			  file ? least(l->soft, most) : l->soft,
+			  file ? least(l->hard, most) : l->hard);
+	}
 }
 
 static int put_extras(const struct klink *k, struct extras *x,

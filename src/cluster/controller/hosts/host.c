@@ -415,7 +415,9 @@ static void take_info(struct ctl_host *h, const Control__AgentInfo *info)
 	h->memory = info->memory;
 	h->link_bits = info->link_bits <= LINK_MAX ? info->link_bits : 0;
 	h->most = (struct limits){ .memory = info->memory_max,
-				   .pids = info->pids_max };
+				   .pids = info->pids_max,
+				   .cpus = info->cpus_max };
+	h->no_cpus = !info->limits_cpus;
 }
 
 int ctl_host_hello(struct ctl_peer *p, const Control__AgentInfo *info,

@@ -24,6 +24,8 @@ void ctl_closings_host(struct ctl_host *h);
 void ctl_closings_end(struct ctl *ctl);
 /* Take what the agent reports about the owner's terms; h->owner must be up to date. */
 void ctl_host_lends(struct ctl_host *h, const Control__Lending *m);
+/* Take the owner's returns, in h->lending.last, into the accounts of ranks. */
+void ctl_host_returns(struct ctl_host *h);
 /* The host's agent has said that it has no such keeper. */
 void ctl_host_lacks(struct ctl_host *h, const Control__KeeperName *name);
 

@@ -115,5 +115,6 @@ void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 	if (!l->is.closed && l->guests >= l->guests_most)
 		l->is.closed = CLOSED_FULL;
 	take_returns(l, m);
+	ctl_host_returns(h);
 	log_changes(h, was, giving);
 }

@@ -15,35 +15,11 @@
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/waiters.h"
 #include "core/log.h"
-#include "core/plain.h"
 #include "core/xalloc.h"
-#include "model/record.h"
-
-int ctl_job_check_name(const char *name, struct error *err)
-{
-	if (strlen(name) > CTL_NAME_MAX)
-		return error_set(err, -EINVAL,
-				 "a name of %zu bytes: %d at most",
-				 strlen(name), CTL_NAME_MAX);
-	if (!plain_is(name) || strchr(name, '/'))
-		return error_set(err, -EINVAL,
-				 "a name has no slash, and nothing that a "
-				 "terminal obeys");
-	return 0;
-}
-
-static int must_wait(const struct ctl_job *job, struct error *err)
-{
-	if (job->state == STATE(WAITING))
-		return 0;
-	return error_set(err, job->state == STATE(DONE) ? -ESRCH : -EBUSY,
-			 "job %llu has %s", (unsigned long long)job->id,
-			 job->state == STATE(DONE) ? "ended" : "started");
-}
 
 static int hold(struct ctl_job *job, const char *who, struct error *err)
 {
-	int r = must_wait(job, err);
+	int r = ctl_job_must_wait(job, err);
 	char *why;
 
 	if (r < 0 || job->spec->held)
@@ -62,7 +38,7 @@ static int hold(struct ctl_job *job, const char *who, struct error *err)
 
 static int release(struct ctl_job *job, struct error *err)
 {
-	int r = must_wait(job, err);
+	int r = ctl_job_must_wait(job, err);
 
 	if (r < 0 || !job->spec->held)
 		return r;
@@ -70,6 +46,9 @@ static int release(struct ctl_job *job, struct error *err)
 	ctl_job_set_why(job, "");
 	if (ctl_array_admits(job) && !job->spec->n_hosts)
 		ctl_sched_arrive(job);
+	else
+		ctl_job_is_outside(
+			job); /* nobody has looked while it was held */
 	ctl_job_store(job);
 	ctl_sched_soon(job->ctl);
 	return 0;
@@ -84,47 +63,6 @@ static int requeue(struct ctl_job *job, const char *who, struct error *err)
 	return r;
 }
 
-/* All of it, before anything is changed: what is refused in part is not done in part. */
-static int check_update(const struct ctl_job *job, const Control__ChangeJob *c,
-			struct error *err)
-{
-	int r = ctl_job_check_name(c->name, err);
-
-	if (!r && (c->estimate_usec || job->state == STATE(DONE)))
-		r = must_wait(job, err);
-	if (!r && c->estimate_usec > RECORD_ESTIMATE_MAX)
-		r = error_set(err, -EINVAL,
-			      "a run time of more than ten years");
-	return r ? r : ctl_job_check_limit(job, c->limit_usec, err);
-}
-
-/* The policy has planned with the old estimate, so it is asked for a new plan. */
-static void set_estimate(struct ctl_job *job, uint64_t usec)
-{
-	job->spec->estimate_usec = usec;
-	if (!job->model)
-		return;
-	ctl_sched_leave(job);
-	ctl_sched_arrive(job);
-}
-
-static int update(struct ctl_job *job, const Control__ChangeJob *c,
-		  struct error *err)
-{
-	int r = check_update(job, c, err);
-
-	if (r < 0)
-		return r;
-	if (c->estimate_usec)
-		set_estimate(job, c->estimate_usec);
-	if (c->limit_usec)
-		ctl_job_set_limit(job, c->limit_usec);
-	if (*c->name)
-		message_set_text(&job->spec->name, xstrdup(c->name));
-	ctl_job_store(job);
-	return 0;
-}
-
 static int change(struct ctl_job *job, const char *who,
 		  const Control__ChangeJob *c, struct error *err)
 {
@@ -136,7 +74,7 @@ static int change(struct ctl_job *job, const char *who,
 	case CONTROL__CHANGE__REQUEUE:
 		return requeue(job, who, err);
 	case CONTROL__CHANGE__UPDATE:
-		return update(job, c, err);
+		return ctl_job_update(job, c, err);
 	default:
 		return error_set(err, -ENOSYS,
 				 "the controller does not know this change: it "

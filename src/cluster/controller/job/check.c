@@ -15,7 +15,30 @@
 #include "cluster/controller/users/users.h"
 #include "cluster/host/arguments.h"
 #include "core/pattern.h"
+#include "core/plain.h"
 #include "model/record.h"
+
+int ctl_job_check_name(const char *name, struct error *err)
+{
+	if (strlen(name) > CTL_NAME_MAX)
+		return error_set(err, -EINVAL,
+				 "a name of %zu bytes: %d at most",
+				 strlen(name), CTL_NAME_MAX);
+	if (!plain_is(name) || strchr(name, '/'))
+		return error_set(err, -EINVAL,
+				 "a name has no slash, and nothing that a "
+				 "terminal obeys");
+	return 0;
+}
+
+int ctl_job_must_wait(const struct ctl_job *job, struct error *err)
+{
+	if (job->state == STATE(WAITING))
+		return 0;
+	return error_set(err, job->state == STATE(DONE) ? -ESRCH : -EBUSY,
+			 "job %llu has %s", (unsigned long long)job->id,
+			 job->state == STATE(DONE) ? "ended" : "started");
+}
 
 /* Arguments, environment and directory, with the limits of execve(2). */
 static int check_program(const Control__Submit *s, struct error *err)
@@ -60,6 +83,16 @@ static int check_files(const Control__Submit *s, struct error *err)
 	if (!r && s->umask & ~01777u)
 		r = error_set(err, -EINVAL, "umask %o", s->umask);
 	return r;
+}
+
+int ctl_job_check_limits(const Control__Submit *s, struct error *err)
+{
+	if (s->milli_cpus && (s->milli_cpus < LIMITS_CPUS_LEAST ||
+			      s->milli_cpus > LIMITS_CPUS_MOST))
+		return error_set(err, -EINVAL,
+				 "invalid limit of processors: %g",
+				 (double)s->milli_cpus / 1000);
+	return 0;
 }
 
 /* The tasks, if it is an array. */
@@ -108,6 +141,8 @@ int ctl_job_check(struct ctl_peer *p, Control__Submit *s, struct error *err)
 	r = check_program(s, err);
 	if (!r)
 		r = ctl_job_check_name(s->name, err);
+	if (!r)
+		r = ctl_job_check_limits(s, err);
 	if (!r)
 		r = check_files(s, err);
 	if (!r)

@@ -159,6 +159,14 @@ static void ended_well(const struct ctl_rank *r, const char *met)
 		ctl_job_store(job);
 }
 
+static int reason_of(const struct ctl_rank *r, int signo)
+{
+	return r->limits.over_memory ? ENDED(MEMORY_LIMIT)
+	       : r->limits.over_file ? ENDED(OUTPUT_LIMIT)
+	       : signo		     ? ENDED(BY_SIGNAL)
+				     : ENDED(EXIT_CODE);
+}
+
 void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 {
 	struct ctl_job *job = r->job;
@@ -170,11 +178,7 @@ void ctl_rank_ended(struct ctl_rank *r, int code, int signo)
 	rank_done(r, code);
 	over = ctl_limit_words(r, met);
 	if (code && !job->spec->stopping)
-		ctl_job_set_reason(job,
-				   over	   ? ENDED(MEMORY_LIMIT)
-				   : signo ? ENDED(BY_SIGNAL)
-					   : ENDED(EXIT_CODE),
-				   "");
+		ctl_job_set_reason(job, reason_of(r, signo), "");
 	if (job->spec->requeuing)
 		met[0] = 0; /* the job is requeued: this run does not count */
 	else if (code && job->spec->stopping) /* the job was told to end */

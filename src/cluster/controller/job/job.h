@@ -15,6 +15,15 @@
 int ctl_job_check(struct ctl_peer *p, Control__Submit *s,
 		  struct error *err) must_check;
 
+/* Are the limits of its ranks valid by themselves? */
+int ctl_job_check_limits(const Control__Submit *s,
+			 struct error *err) must_check;
+
+enum { CTL_NAME_MAX = 64 };
+int ctl_job_check_name(const char *name, struct error *err) must_check;
+/* -EBUSY, or -ESRCH if it is over, if the job does not wait. */
+int ctl_job_must_wait(const struct ctl_job *job, struct error *err) must_check;
+
 /* ---- submit.c */
 
 /* Forget the oldest jobs that are over, until conf->history are left. */
@@ -163,18 +172,22 @@ void ctl_job_tell_begins(struct ctl_job *job);
 #define CTL_LIMIT_MAX (10 * 366 * (uint64_t)USEC_PER_DAY)
 /* Set the timers of the job's warning and end, if it runs and has a time limit. */
 void ctl_job_watch_time(struct ctl_job *job);
+/* May it have this time limit?  0 leaves it as it is, all ones removes it. */
 int ctl_job_check_limit(const struct ctl_job *job, uint64_t usec,
 			struct error *err) must_check;
 void ctl_job_set_limit(struct ctl_job *job, uint64_t usec);
 
 /* ---- change.c */
 
-enum { CTL_NAME_MAX = 64 };
-int ctl_job_check_name(const char *name, struct error *err) must_check;
 /* Make the change that *arg, a Control__ChangeJob, asks for. */
 int ctl_job_change(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 		   struct error *err) must_check;
 void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job);
+
+/* ---- update.c */
+
+int ctl_job_update(struct ctl_job *job, const Control__ChangeJob *c,
+		   struct error *err) must_check;
 
 /* ---- client.c */
 

@@ -44,9 +44,19 @@ static int no_ranks(const struct ctl_job *job, struct error *err)
 			 (unsigned long long)job->id);
 }
 
+/* Before it is done: a job that waits may be over then, and its account is closed. */
+static void note(const struct ctl_peer *p, const struct ctl_job *job,
+		 uint32_t signo)
+{
+	if (signo)
+		ctl_job_act(job, p->name, "signal %u", signo);
+	else
+		ctl_job_act(job, p->name, "cancelled");
+}
+
 /* Signal one rank. */
-static int signal_one(struct ctl_job *job, const Control__Signal *s,
-		      struct error *err)
+static int signal_one(struct ctl_peer *p, struct ctl_job *job,
+		      const Control__Signal *s, struct error *err)
 {
 	unsigned long long id = job->id;
 
@@ -63,6 +73,7 @@ static int signal_one(struct ctl_job *job, const Control__Signal *s,
 	if (job->ranks[s->rank].state == STATE(DONE))
 		return error_set(err, -ESRCH, "rank %llu.%u has ended", id,
 				 s->rank);
+	note(p, job, s->signo);
 	ctl_rank_signal(&job->ranks[s->rank], s->signo);
 	return 0;
 }
@@ -82,12 +93,13 @@ static int signal_all(struct ctl_peer *p, struct ctl_job *job, uint32_t signo,
 {
 	bool waits = job->state == STATE(WAITING);
 
+	if (waits && signo && !means_end(signo))
+		return no_ranks(job, err);
+	note(p, job, signo);
 	if (!signo)
 		end_by(p, job);
-	else if (signo == SIGKILL || (waits && means_end(signo)))
+	else if (signo == SIGKILL || waits)
 		kill_by(p, job, signo);
-	else if (waits)
-		return no_ranks(job, err);
 	else
 		for (uint32_t i = 0; i < job->nr; i++)
 			ctl_rank_signal(&job->ranks[i], signo);
@@ -98,7 +110,6 @@ int ctl_job_signal(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 		   struct error *err)
 {
 	const Control__Signal *s = arg;
-	int r;
 
 	if (job->state == STATE(DONE))
 		return error_set(err, -ESRCH, "job %llu has ended",
@@ -106,11 +117,6 @@ int ctl_job_signal(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 	if (s->signo > 64)
 		return error_set(err, -EINVAL, "there is no signal %u",
 				 s->signo);
-	r = s->one ? signal_one(job, s, err)
-		   : signal_all(p, job, s->signo, err);
-	if (!r && s->signo)
-		ctl_job_act(job, p->name, "signal %u", s->signo);
-	else if (!r)
-		ctl_job_act(job, p->name, "cancelled");
-	return r;
+	return s->one ? signal_one(p, job, s, err)
+		      : signal_all(p, job, s->signo, err);
 }

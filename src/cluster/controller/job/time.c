@@ -80,13 +80,21 @@ void ctl_job_watch_time(struct ctl_job *job)
 		   on_time, job);
 }
 
+/* Such a warning would come before the job begins. */
+static bool is_too_late(const struct ctl_job *job, uint64_t usec)
+{
+	return usec && is_to_warn(job) && usec <= job->spec->warn_usec;
+}
+
 int ctl_job_check_limit(const struct ctl_job *job, uint64_t usec,
 			struct error *err)
 {
+	if (usec == UINT64_MAX)
+		return 0;
 	if (usec > CTL_LIMIT_MAX)
 		return error_set(err, -EINVAL,
 				 "a time limit of more than ten years");
-	if (usec && is_to_warn(job) && usec <= job->spec->warn_usec)
+	if (is_too_late(job, usec))
 		return error_set(err, -EINVAL,
 				 "its warning would come before it begins");
 	return 0;
@@ -94,6 +102,8 @@ int ctl_job_check_limit(const struct ctl_job *job, uint64_t usec,
 
 void ctl_job_set_limit(struct ctl_job *job, uint64_t usec)
 {
-	job->spec->limit_usec = usec;
+	if (!usec)
+		return;
+	job->spec->limit_usec = usec == UINT64_MAX ? 0 : usec;
 	ctl_job_watch_time(job);
 }

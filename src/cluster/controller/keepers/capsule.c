@@ -21,6 +21,7 @@ void klink_capsule(const struct ctl_rank *r, const struct ctl_host *h,
 	ret->mode = h->net;
 	ret->memory_max = job->spec->memory;
 	ret->pids_max = job->spec->pids;
+	ret->milli_cpus = job->spec->milli_cpus;
 	if (!strcmp(h->net, "bridge")) {
 		ret->bridge = h->uplink;
 		ret->prefix = h->prefix;

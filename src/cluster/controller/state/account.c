@@ -1,8 +1,8 @@
 /*
  * account.c - what a job asked for and had, and what was done to it, for later
  *
- * There is one row per job, written in the transaction in which the job ends, and one
- * per act, written at once.  They are kept when the job is forgotten.
+ * There is one row per job, written in the transaction in which the job ends and kept
+ * when it is forgotten, and until then one per act, written at once.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +12,11 @@
 #include "cluster/controller/state/find.h"
 #include "core/xalloc.h"
 
-enum { TRIM_EVERY = 64 };
+enum {
+	PRUNE_JOBS = 64, /* after so many jobs */
+	PRUNE_ROWS =
+		200 /* milliseconds, also where their pages are not in memory */
+};
 
 void ctl_job_act(const struct ctl_job *job, const char *who, const char *fmt,
 		 ...)
@@ -54,6 +58,9 @@ static Control__RankAccount *rank_account(const struct ctl_rank *r)
 	a->moved_bytes = r->had.moved_bytes;
 	a->exit = r->exit;
 	a->lost = r->lost;
+	a->held_usec = r->had.held_usec;
+	a->returns = (uint32_t)r->had.returns;
+	a->give_back_usec = r->had.give_back_usec;
 	return a;
 }
 
@@ -69,6 +76,21 @@ static bool have_been(const struct ctl_job *job)
 		if (has_been(&job->ranks[i]))
 			return true;
 	return false;
+}
+
+Control__Limits *ctl_job_limits(const Control__Submit *s)
+{
+	Control__Limits *l;
+
+	if (!s->memory && !s->pids && !s->milli_cpus && !s->output_max)
+		return NULL;
+	l = xmalloc(sizeof(*l));
+	control__limits__init(l);
+	l->memory = s->memory;
+	l->pids = s->pids;
+	l->milli_cpus = s->milli_cpus;
+	l->output_max = s->output_max;
+	return l;
 }
 
 static void fill_job(const struct ctl_job *job, Control__Account *a)
@@ -95,12 +117,24 @@ static void fill_job(const struct ctl_job *job, Control__Account *a)
 	a->requeues = s->requeues;
 	a->array = s->array;
 	a->task = s->task;
+	a->limits = ctl_job_limits(s);
+}
+
+bool ctl_accounts_prune(struct ctl *ctl)
+{
+	const struct controller_conf *conf = ctl->conf;
+	usec_t age = conf->accounts_for;
+
+	return store_prune_accounts(ctl->store, (uint64_t)conf->accounts,
+				    age ? ctl_now() - age : 0, PRUNE_ROWS);
 }
 
 void ctl_account_store(const struct ctl_job *job)
 {
 	Control__Account *a = xcalloc(1, sizeof(*a));
-	struct store_account row = { .job = job->id, .user = job->spec->user };
+	struct store_account row = { .job = job->id,
+				     .user = job->spec->user,
+				     .ended = job->end };
 	uint8_t *data;
 
 	control__account__init(a);
@@ -114,9 +148,8 @@ void ctl_account_store(const struct ctl_job *job)
 	row.data = data = xmalloc(row.n);
 	control__account__pack(a, data);
 	store_put_account(job->ctl->store, &row);
-	if (job->id % TRIM_EVERY == 0)
-		store_trim_accounts(job->ctl->store,
-				    (uint64_t)job->ctl->conf->accounts);
+	if (job->id % PRUNE_JOBS == 0)
+		(void)ctl_accounts_prune(job->ctl);
 	free(data);
 	control__account__free_unpacked(a, NULL);
 }

@@ -29,7 +29,8 @@ struct controller_conf {
 	int64_t user_conns;    /* most connections of one user */
 	/* how many accounts of jobs that are over are kept */
 	int64_t accounts;
-	int64_t history; /* how many jobs that are over are remembered */
+	usec_t accounts_for; /* and how long; 0: any time */
+	int64_t history;     /* how many jobs that are over are remembered */
 	/* bytes kept of what a job without client prints */
 	int64_t keep_output;
 	int64_t record; /* lines kept of what the policy was told and planned

@@ -28,6 +28,9 @@ static void rank_store(struct ctl_rank *r)
 				  .first_epoch = r->first_epoch,
 				  .cpu_usec = r->had.cpu_usec,
 				  .max_rss = r->had.max_rss,
+				  .held_usec = r->had.held_usec,
+				  .returns = r->had.returns,
+				  .give_back_usec = r->had.give_back_usec,
 				  .stood_usec = r->had.stood_usec,
 				  .moved_bytes = r->had.moved_bytes,
 				  .exit = r->exit,
@@ -142,6 +145,25 @@ void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss)
 	r->use = (struct rank_use){ .share = 0 };
 }
 
+void ctl_rank_was_held(struct ctl_rank *r, uint64_t usec)
+{
+	r->had.held_usec += usec;
+}
+
+void ctl_rank_meets_return(struct ctl_rank *r, usec_t at)
+{
+	r->had.returns++;
+	r->met_return = at;
+	rank_store(r);
+}
+
+void ctl_rank_given_back(struct ctl_rank *r, usec_t took)
+{
+	r->had.give_back_usec += (uint64_t)took;
+	r->met_return = 0;
+	rank_store(r);
+}
+
 void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use)
 {
 	r->use = *use;
@@ -225,8 +247,13 @@ static void load_rank(void *arg, const struct store_rank *row)
 	r->epoch = row->epoch;
 	r->last_epoch = row->last_epoch;
 	r->first_epoch = row->first_epoch;
-	r->had = (struct rank_account){ row->cpu_usec, row->max_rss,
-					row->stood_usec, row->moved_bytes };
+	r->had = (struct rank_account){ .cpu_usec = row->cpu_usec,
+					.max_rss = row->max_rss,
+					.held_usec = row->held_usec,
+					.returns = row->returns,
+					.give_back_usec = row->give_back_usec,
+					.stood_usec = row->stood_usec,
+					.moved_bytes = row->moved_bytes };
 	r->exit = row->exit;
 	r->moves = row->moves;
 	r->downtime = row->downtime;

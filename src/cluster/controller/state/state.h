@@ -41,6 +41,7 @@
 #include "cluster/controller/state/conf.h"
 #include "cluster/controller/state/skew.h"
 #include "cluster/controller/state/store.h"
+#include "cluster/controller/state/use.h"
 #include "cluster/host/identity.h"
 #include "cluster/host/limit.h"
 #include "model/contract.h"
@@ -115,6 +116,10 @@ struct ctl_lending {
 	bool giving;
 	struct owner_return last[CONTRACT_RETURNS];
 	uint32_t nr_last;
+	/* hosts/returns.c: the last one that is known, by the host's clock, and the
+	 * one that ranks met and that is not given back yet; 0: none */
+	bool heard;
+	usec_t known, met;
 };
 
 /*
@@ -150,8 +155,8 @@ struct ctl_host {
 	uint32_t cores;
 	uint64_t memory;
 	uint64_t link_bits; /* per second; 0: not known */
-	/* limits of each rank there, as its agent reports */
-	struct limits most;
+	struct limits most; /* of each rank there, as its agent reports */
+	bool no_cpus;	    /* it cannot limit processors */
 	Control__HostReport report;
 	struct presence owner; /* by our clock */
 	struct ctl_lending lending;
@@ -227,49 +232,8 @@ struct rank_signals {
 /* Set when the rank has ended: users/limit.c's. */
 struct rank_limits {
 	struct limits had;
-	struct limits_met met; /* how often it met them */
-	bool over_memory;      /* was it ended because of memory? */
-};
-
-/* What a rank has used so far, in all its runs and on all hosts. */
-struct rank_account {
-	uint64_t cpu_usec, max_rss;
-	uint64_t stood_usec, moved_bytes; /* costs of its moves */
-};
-
-/* What a rank uses on its host, as last reported. */
-struct rank_use {
-	/* processors in use, and threads that wait for one */
-	double share, waits;
-	double faults;	 /* major page faults per second */
-	uint64_t memory; /* bytes */
-	/* used on this host; 0 once it is in its account */
-	uint64_t cpu_usec;
-};
-
-/* How much a rank has sent to another rank of its job. */
-struct rank_sent {
-	uint32_t rank;
-	uint64_t bytes, segments;
-};
-
-/* By rank.  Not stored: only rates are computed from it, which need no beginning. */
-struct rank_traffic {
-	struct rank_sent *to;
-	size_t nr, cap;
-};
-
-/* How much two number of ranks have sent each other so far. */
-struct pair_sent {
-	uint32_t a, b; /* a < b */
-	uint64_t bytes, segments;
-};
-
-/* These of a whole job at one instant: sched/talk.c's. */
-struct talk_sums {
-	usec_t at; /* 0: none yet */
-	struct pair_sent *pair;
-	size_t nr, cap;
+	struct limits_met met;	     /* how often it met them */
+	bool over_memory, over_file; /* was it ended because of that? */
 };
 
 struct ctl_rank {
@@ -303,6 +267,9 @@ struct ctl_rank {
 	/* its host has refused it: it has no keeper, and waits */
 	bool refused;
 	usec_t frozen_since; /* since when it stands still; 0: it does not */
+	/* the owner's return that it met, by its host's clock, until it is given
+	 * back; 0: none */
+	usec_t met_return;
 	/*
 	 * After failed moves that the policy wanted: when it may be moved
 	 * again, and the last destination.

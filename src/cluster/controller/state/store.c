@@ -45,8 +45,8 @@ static const char *const sql[NR_STATEMENTS] = {
 	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
 		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
 		     "stderr_end, first_epoch, cpu, max_rss, stood_still, "
-		     "moved_bytes) "
-		     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		     "moved_bytes, held, returns, give_back) "
+		     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_SIGNALS] = "REPLACE INTO signals (job, rank, waiting, sent, "
 			"number) VALUES (?,?,?,?,?)",
 	[PUT_MOVE] = "REPLACE INTO move (job, rank, epoch, src, dst, state, "
@@ -75,7 +75,8 @@ static const char *const sql[NR_STATEMENTS] = {
 	[EACH_RANK] = "SELECT job, rank, state, host, address, epoch, "
 		      "last_epoch, exit, moves, downtime, stdout_end, "
 		      "stderr_end, first_epoch, cpu, max_rss, stood_still, "
-		      "moved_bytes FROM rank WHERE job = ? "
+		      "moved_bytes, held, returns, give_back "
+		      "FROM rank WHERE job = ? "
 		      "ORDER BY rank",
 	[EACH_SIGNALS] = "SELECT job, rank, waiting, sent, number "
 			 "FROM signals WHERE job = ? ORDER BY rank",
@@ -199,6 +200,9 @@ void store_put_rank(struct store *s, const struct store_rank *rank)
 	store_int(s, rank->max_rss);
 	store_int(s, rank->stood_usec);
 	store_int(s, rank->moved_bytes);
+	store_int(s, rank->held_usec);
+	store_int(s, rank->returns);
+	store_int(s, rank->give_back_usec);
 	store_put_end(s);
 }
 
@@ -344,6 +348,9 @@ void store_each_rank(struct store *s, uint64_t job,
 			.max_rss = sqlite3_column_int64(st, 14),
 			.stood_usec = sqlite3_column_int64(st, 15),
 			.moved_bytes = sqlite3_column_int64(st, 16),
+			.held_usec = sqlite3_column_int64(st, 17),
+			.returns = sqlite3_column_int64(st, 18),
+			.give_back_usec = sqlite3_column_int64(st, 19),
 		};
 		each(ctx, &rank);
 	}

@@ -57,7 +57,9 @@ struct store_rank {
 	uint64_t last_epoch; /* the last epoch that was given out */
 	/* the first since the last requeue; 0: there was none */
 	uint64_t first_epoch;
-	uint64_t cpu_usec, max_rss, stood_usec, moved_bytes; /* totals so far */
+	/* totals so far */
+	uint64_t cpu_usec, max_rss, held_usec, stood_usec, moved_bytes;
+	uint64_t returns, give_back_usec;
 	int exit;
 	uint32_t moves;
 	usec_t downtime; /* downtime of the last move */
@@ -116,6 +118,7 @@ struct store_act {
 struct store_account {
 	uint64_t job;
 	const char *user;
+	usec_t ended;	  /* since 1970 */
 	const void *data; /* a packed Account */
 	size_t n;
 };
@@ -165,9 +168,14 @@ void store_put_output(struct store *s, const struct store_output *piece);
 void store_trim_output(struct store *s, uint64_t job, size_t bytes);
 /* Store an act; the last STORE_ACTS of a job are kept. */
 void store_put_act(struct store *s, const struct store_act *act);
+/* Acts of the job are a part of its account now, and removed. */
 void store_put_account(struct store *s, const struct store_account *account);
-/* Keep the last `most` accounts; remove older ones, and acts of older jobs. */
-void store_trim_accounts(struct store *s, uint64_t most);
+/*
+ * Of the accounts that are beyond the last `most`, or of jobs that ended before that
+ * time, remove the oldest, `rows` at most; false if there are no more of them.
+ */
+bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
+			  unsigned rows);
 void store_commit(struct store *s);
 
 /* Is there room for new jobs?  This also preallocates again what the reserve lacks. */

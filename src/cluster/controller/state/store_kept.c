@@ -13,8 +13,10 @@ enum statement {
 	PUT_ACT,
 	TRIM_JOB_ACTS,
 	PUT_ACCOUNT,
-	TRIM_ACCOUNTS,
-	TRIM_ACTS,
+	DROP_OLDEST,
+	DROP_BEFORE,
+	FORGET_ACTS,
+	NR_ACCOUNTS,
 	EACH_ACT,
 	EACH_ACCOUNT,
 	NR_STATEMENTS
@@ -38,21 +40,36 @@ static const char *const sql[NR_STATEMENTS] = {
 	[TRIM_JOB_ACTS] = "DELETE FROM act WHERE job = ?1 AND seq <= (SELECT "
 			  "seq FROM act WHERE job = ?1 ORDER BY seq DESC "
 			  "LIMIT 1 OFFSET ?2)",
-	[PUT_ACCOUNT] = "REPLACE INTO account (job, user, data) VALUES (?,?,?)",
-	[TRIM_ACCOUNTS] = "DELETE FROM account WHERE job <= (SELECT job FROM "
-			  "account ORDER BY job DESC LIMIT 1 OFFSET ?)",
-	[TRIM_ACTS] = "DELETE FROM act WHERE job < "
-		      "(SELECT min(job) FROM account) AND job NOT IN "
-		      "(SELECT id FROM job)",
+	[PUT_ACCOUNT] = "REPLACE INTO account (job, user, ended, data) "
+			"VALUES (?,?,?,?)",
+	/* by the index of ended: what is kept is not looked at */
+	[DROP_OLDEST] = "DELETE FROM account WHERE job IN "
+			"(SELECT job FROM account ORDER BY ended LIMIT ?)",
+	[DROP_BEFORE] = "DELETE FROM account WHERE job IN (SELECT job FROM "
+			"account WHERE ended < ? ORDER BY ended LIMIT ?)",
+	[FORGET_ACTS] = "DELETE FROM act WHERE job = ?",
+	[NR_ACCOUNTS] = "SELECT count(*) FROM account",
 	[EACH_ACT] = "SELECT job, at, who, what FROM act WHERE job = ? "
 		     "ORDER BY seq",
 	[EACH_ACCOUNT] = "SELECT job, user, data FROM account WHERE job >= ? "
 			 "ORDER BY job",
 };
 
+static void count_accounts(struct store *s)
+{
+	sqlite3_stmt *st = s->kept[NR_ACCOUNTS];
+
+	while (store_next_row(s, st))
+		s->nr_accounts = (uint64_t)sqlite3_column_int64(st, 0);
+}
+
 int store_kept_open(struct store *s)
 {
-	return store_prepare(s, sql, NR_STATEMENTS, &s->kept);
+	int r = store_prepare(s, sql, NR_STATEMENTS, &s->kept);
+
+	if (r == SQLITE_OK)
+		count_accounts(s);
+	return r;
 }
 
 void store_kept_close(struct store *s)
@@ -60,11 +77,19 @@ void store_kept_close(struct store *s)
 	store_finalize(s->kept, NR_STATEMENTS);
 }
 
+static void forget_acts(struct store *s, uint64_t job)
+{
+	store_put(s, s->kept[FORGET_ACTS]);
+	store_int(s, (sqlite3_int64)job);
+	store_put_end(s);
+}
+
 void store_kept_forget(struct store *s, uint64_t job)
 {
 	store_put(s, s->kept[FORGET_OUTPUT]);
 	store_int(s, job);
 	store_put_end(s);
+	forget_acts(s, job);
 }
 
 void store_put_output(struct store *s, const struct store_output *piece)
@@ -148,17 +173,42 @@ void store_put_account(struct store *s, const struct store_account *account)
 	store_put(s, s->kept[PUT_ACCOUNT]);
 	store_int(s, account->job);
 	store_text(s, account->user);
+	store_int(s, account->ended);
 	store_blob(s, account->data, account->n);
 	store_put_end(s);
+	s->nr_accounts++;
+	forget_acts(s, account->job);
 }
 
-void store_trim_accounts(struct store *s, uint64_t most)
+/* Run the statement that was put: how many rows it has removed. */
+static unsigned removed(struct store *s)
 {
-	store_put(s, s->kept[TRIM_ACCOUNTS]);
-	store_int(s, most);
+	int n;
+
 	store_put_end(s);
-	store_put(s, s->kept[TRIM_ACTS]);
-	store_put_end(s);
+	n = sqlite3_changes(s->db);
+	s->nr_accounts -= (unsigned)n;
+	return (unsigned)n;
+}
+
+bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
+			  unsigned rows)
+{
+	uint64_t beyond = s->nr_accounts > most ? s->nr_accounts - most : 0;
+	unsigned n = 0;
+
+	if (beyond) {
+		store_put(s, s->kept[DROP_OLDEST]);
+		store_int(s, beyond < rows ? (sqlite3_int64)beyond : rows);
+		n = removed(s);
+	}
+	if (n < rows && before > 0) {
+		store_put(s, s->kept[DROP_BEFORE]);
+		store_int(s, before);
+		store_int(s, rows - n);
+		n += removed(s);
+	}
+	return n >= rows;
 }
 
 static const char *text_at(sqlite3_stmt *st, int at)

@@ -26,7 +26,8 @@ struct store_log {
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt **stmt;
-	sqlite3_stmt **kept; /* store_kept.c's */
+	sqlite3_stmt **kept;  /* store_kept.c's */
+	uint64_t nr_accounts; /* at most so many: likewise */
 	bool in_transaction;
 	struct store_log log;
 	/*
@@ -43,6 +44,9 @@ struct store {
  * of SQLite; if *err has a text, it says why.
  */
 int store_schema(sqlite3 *db, const char *path, struct error *err) must_check;
+
+/* Bring it from one layout to a later one, in a transaction; for tests, too. */
+int store_layout(sqlite3 *db, int from, int to) must_check;
 
 /* ---- store_kept.c */
 

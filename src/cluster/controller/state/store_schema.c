@@ -67,6 +67,14 @@ static const char *const steps[] = {
 	"ALTER TABLE host ADD COLUMN drain_reason TEXT DEFAULT '';"
 	"ALTER TABLE host ADD COLUMN drain_at INT DEFAULT 0;"
 	"ALTER TABLE host ADD COLUMN drain_by INT DEFAULT 0;",
+	"ALTER TABLE rank ADD COLUMN held INT DEFAULT 0;",
+	/* When a job of before ended is in its account alone: they age from now on. */
+	"UPDATE account SET ended = strftime('%s', 'now') * 1000000 "
+	"WHERE ended IS NULL;"
+	"DELETE FROM act WHERE job IN (SELECT job FROM account) "
+	"OR job NOT IN (SELECT id FROM job);",
+	"ALTER TABLE rank ADD COLUMN returns INT DEFAULT 0;"
+	"ALTER TABLE rank ADD COLUMN give_back INT DEFAULT 0;",
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };
@@ -133,15 +141,15 @@ static int keep_copy(sqlite3 *db, const char *path, int version,
 	return r;
 }
 
-static int migrate(sqlite3 *db, int from)
+int store_layout(sqlite3 *db, int from, int to)
 {
 	char set_version[40];
 	int r = run_sql(db, "BEGIN EXCLUSIVE");
 
-	for (int v = from; v < VERSION && r == SQLITE_OK; v++)
+	for (int v = from; v < to && r == SQLITE_OK; v++)
 		r = run_sql(db, steps[v]);
 	snprintf(set_version, sizeof(set_version), "PRAGMA user_version=%d",
-		 VERSION);
+		 to);
 	if (r == SQLITE_OK)
 		r = run_sql(db, set_version);
 	return r == SQLITE_OK ? run_sql(db, "COMMIT") : r;
@@ -171,5 +179,5 @@ int store_schema(sqlite3 *db, const char *path, struct error *err)
 	}
 	if (tables)
 		r = keep_copy(db, path, version, err);
-	return r == SQLITE_OK ? migrate(db, version) : r;
+	return r == SQLITE_OK ? store_layout(db, version, VERSION) : r;
 }

@@ -124,10 +124,7 @@ static bool on_account(void *ctx, const struct store_account *account)
 	return true;
 }
 
-/*
- * Each job has one account, however often that is written; the last accounts
- * stay, with their acts.
- */
+/* One each, however often it is written, with the acts until then. */
 static void accounts_outlive_jobs(void **state)
 {
 	struct store_account account = { .user = "ann", .data = "abc", .n = 3 };
@@ -137,21 +134,63 @@ static void accounts_outlive_jobs(void **state)
 	struct store *s;
 
 	assert_int_equal(store_open(path, &s, NULL), 0);
-	for (int i = 0; i < 2; i++)
-		for (account.job = 1; account.job <= 9; account.job++)
-			store_put_account(s, &account);
 	for (act.job = 1; act.job <= 9; act.job++)
 		store_put_act(s, &act);
+	for (int i = 0; i < 2; i++)
+		for (account.job = 1; account.job <= 6; account.job++)
+			store_put_account(s, &account);
 	store_forget_job(s, 8);
 	store_close(s);
 	assert_int_equal(store_open(path, &s, NULL), 0);
-	store_trim_accounts(s, 4);
 	store_each_account(s, 0, on_account, seen);
-	assert_int_equal(seen[0], 4);
-	assert_int_equal(seen[1], 6);
+	assert_int_equal(seen[0], 6);
+	assert_int_equal(seen[1], 1);
 	for (uint64_t job = 1; job <= 9; job++)
 		store_each_act(s, job, on_act, &acts);
-	assert_int_equal(acts, 4);
+	assert_int_equal(acts, 2); /* of 7 and 9, which are not over */
+	store_prune_accounts(s, 0, 0, 100);
+	store_close(s);
+}
+
+/* The only ones that are left are these. */
+static void accounts_are(struct store *s, uint64_t first, uint64_t n)
+{
+	uint64_t seen[2] = { 0 };
+
+	store_each_account(s, 0, on_account, seen);
+	assert_int_equal(seen[0], n);
+	assert_int_equal(seen[1], first);
+}
+
+/* The first to end goes first, whatever its number, and some at a time. */
+static void old_accounts_go(void **state)
+{
+	struct store_account account = { .user = "ann", .data = "abc", .n = 3 };
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	for (account.job = 30; account.job < 60; account.job++) {
+		account.ended = (usec_t)(1000 + account.job);
+		store_put_account(s, &account);
+	}
+	account.job = 1; /* began long ago, and has just ended */
+	account.ended = 2000;
+	store_put_account(s, &account);
+	assert_true(store_prune_accounts(s, 21, 0, 4));
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	assert_true(store_prune_accounts(s, 21, 0, 4));
+	assert_false(store_prune_accounts(s, 21, 0, 4));
+	assert_false(store_prune_accounts(s, 21, 0, 4));
+	accounts_are(s, 1, 21);
+	assert_true(store_prune_accounts(s, 21, 1050, 6));
+	assert_false(store_prune_accounts(s, 21, 1050, 6));
+	accounts_are(s, 1, 11);				  /* and 50 to 59 */
+	assert_true(store_prune_accounts(s, 8, 1055, 5)); /* both at once */
+	assert_false(store_prune_accounts(s, 8, 1055, 5));
+	accounts_are(s, 1, 6);
+	assert_false(store_prune_accounts(s, 8, 2001, 100));
+	accounts_are(s, 0, 0);
 	store_close(s);
 }
 
@@ -185,6 +224,7 @@ int main(void)
 		cmocka_unit_test(output_is_kept_once),
 		cmocka_unit_test(output_is_bounded),
 		cmocka_unit_test(accounts_outlive_jobs),
+		cmocka_unit_test(old_accounts_go),
 		cmocka_unit_test(acts_of_a_job_are_bounded),
 	};
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "cluster/controller/state/store.h"
+#include "cluster/controller/state/store_priv.h"
 #include "core/scratch.h"
 
 static char dir[SCRATCH_MAX];
@@ -135,7 +135,92 @@ static void older_layout(void **state)
 	unlink(own);
 }
 
-/* If no copy can be made, nothing is changed. */
+static int version_of(const char *file)
+{
+	sqlite3_stmt *st;
+	sqlite3 *db;
+	int version;
+
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &st, NULL),
+		SQLITE_OK);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	version = sqlite3_column_int(st, 0);
+	sqlite3_finalize(st);
+	sqlite3_close(db);
+	return version;
+}
+
+/* A store as a controller of that layout left it. */
+static void make_layout(const char *file, int version)
+{
+	sqlite3 *db;
+
+	run_sql(file, read_old());
+	assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+	assert_int_equal(store_layout(db, 0, version), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void each_layout(void **state)
+{
+	char own[80], copy[96];
+	struct store *s;
+	int today;
+
+	snprintf(own, sizeof(own), "%s/new.db", dir);
+	assert_int_equal(store_open(own, &s, NULL), 0);
+	store_close(s);
+	today = version_of(own);
+	assert_in_range(today, 10, 999);
+	for (int v = 1; v < today; v++) {
+		snprintf(own, sizeof(own), "%s/from%d.db", dir, v);
+		snprintf(copy, sizeof(copy), "%s.v%d", own, v);
+		make_layout(own, v);
+		assert_int_equal(version_of(own), v);
+		check_old_rows(own);
+		assert_int_equal(version_of(own), today);
+		assert_int_equal(version_of(copy), v);
+		check_old_rows(copy);
+	}
+}
+
+static bool on_account(void *ctx, const struct store_account *account)
+{
+	++*(unsigned *)ctx;
+	return true;
+}
+
+static void on_act(void *ctx, const struct store_act *act)
+{
+	++*(unsigned *)ctx;
+}
+
+/* Accounts of before they had times age from now on; acts that are in them go. */
+static void old_accounts_age(void **state)
+{
+	unsigned accounts = 0, acts = 0;
+	struct store *s;
+	char own[80];
+
+	snprintf(own, sizeof(own), "%s/accounts.db", dir);
+	make_layout(own, 8);
+	run_sql(own, "INSERT INTO account (job, user, data) VALUES (1, 'u', "
+		     "'x');"
+		     "INSERT INTO act (job, what) VALUES (1, 'held'), "
+		     "(2, 'held'), (99, 'held')");
+	assert_int_equal(store_open(own, &s, NULL), 0);
+	assert_false(store_prune_accounts(s, 100, 1500000000000000, 100));
+	store_each_account(s, 0, on_account, &accounts);
+	assert_int_equal(accounts, 1);
+	for (uint64_t job = 1; job < 100; job++)
+		store_each_act(s, job, on_act, &acts);
+	assert_int_equal(acts, 1); /* 2 is not over */
+	store_close(s);
+}
+
+/* Without a copy nothing is changed. */
 static void no_copy(void **state)
 {
 	char own[80], copy[96], blocked[112];
@@ -182,6 +267,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(older_layout),
+		cmocka_unit_test(each_layout),
+		cmocka_unit_test(old_accounts_age),
 		cmocka_unit_test(no_copy),
 		cmocka_unit_test(newer_layout),
 	};

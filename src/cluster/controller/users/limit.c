@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cluster/conn/keys.h"
+#include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/user_jobs.h"
@@ -77,6 +78,26 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 
 /* ---- what a job asks for ---- */
 
+static int check_cpus(const struct ctl_host *h, uint64_t cpus,
+		      struct error *err)
+{
+	char a[LIMITS_CPUS_TEXT], b[LIMITS_CPUS_TEXT];
+
+	if (h->no_cpus)
+		return error_set(err, -EOPNOTSUPP,
+				 "host %s cannot limit processors (--cpus): "
+				 "ask for other hosts (--hosts)",
+				 h->name);
+	if (!h->most.cpus || cpus <= h->most.cpus)
+		return 0;
+	return error_set(err, -E2BIG,
+			 "host %s gives a rank %s processors at most "
+			 "(cpus-max), and this one has %s (--cpus): ask for "
+			 "less, or for other hosts (--hosts)",
+			 h->name, limits_cpus_text(h->most.cpus, a),
+			 limits_cpus_text(cpus, b));
+}
+
 int ctl_limit_host(const struct ctl_job *job, const struct ctl_host *h,
 		   struct error *err)
 {
@@ -99,18 +120,46 @@ int ctl_limit_host(const struct ctl_job *job, const struct ctl_host *h,
 				 " (--pids-limit): ask for less, "
 				 "or for other hosts (--hosts)",
 				 h->name, h->most.pids, s->pids);
-	return 0;
+	return s->milli_cpus ? check_cpus(h, s->milli_cpus, err) : 0;
 }
 
-static struct ctl_host *largest_host(struct ctl *ctl, const uint32_t *hosts,
-				     size_t n)
+/* Hosts that a job may run on: where it shall, those that its user named, or all. */
+struct choice {
+	const struct ctl_job *job;
+	const uint32_t *hosts;
+	size_t nr;
+};
+
+static struct choice choice_of(const struct ctl_job *job, const uint32_t *hosts)
+{
+	size_t named = job->spec->n_hosts;
+
+	return (struct choice){ .job = job,
+				.hosts = hosts,
+				.nr = hosts   ? job->nr
+				      : named ? named
+					      : job->ctl->hosts.nr };
+}
+
+static struct ctl_host *chosen(const struct choice *c, size_t i)
+{
+	const struct ctl_job *job = c->job;
+
+	if (c->hosts)
+		return job->ctl->hosts.at[c->hosts[i]];
+	if (job->spec->n_hosts)
+		return ctl_host_find(job->ctl, job->spec->hosts[i]);
+	return job->ctl->hosts.at[i];
+}
+
+static struct ctl_host *largest_host(const struct choice *c)
 {
 	struct ctl_host *most = NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		struct ctl_host *h = ctl->hosts.at[hosts ? hosts[i] : i];
+	for (size_t i = 0; i < c->nr; i++) {
+		struct ctl_host *h = chosen(c, i);
 
-		if (!most || h->memory > most->memory)
+		if (!most || (h && h->memory > most->memory))
 			most = h;
 	}
 	return most;
@@ -139,28 +188,30 @@ static int check_memory(const struct ctl_job *job, const struct ctl_host *most,
 int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 		    struct error *err)
 {
-	struct ctl *ctl = job->ctl;
-	size_t n = hosts ? job->nr : ctl->hosts.nr;
+	struct choice c = choice_of(job, hosts);
 	int r = 0;
 
-	for (size_t i = 0; i < n && !r; i++)
-		r = ctl_limit_host(job, ctl->hosts.at[hosts ? hosts[i] : i],
-				   err);
-	return r ? r : check_memory(job, largest_host(ctl, hosts, n), err);
+	for (size_t i = 0; i < c.nr && !r; i++)
+		if (chosen(&c, i))
+			r = ctl_limit_host(job, chosen(&c, i), err);
+	return r ? r : check_memory(job, largest_host(&c), err);
 }
 
 /* ---- what it met ---- */
 
 void ctl_limit_exited(struct ctl_rank *r, const Keeper__Exited *e)
 {
-	r->limits.had =
-		(struct limits){ .memory = e->memory_max, .pids = e->pids_max };
+	r->limits.had = (struct limits){ .memory = e->memory_max,
+					 .pids = e->pids_max,
+					 .cpus = e->milli_cpus };
 	r->limits.met = (struct limits_met){ .kills = e->memory_kills,
 					     .own_memory = e->own_memory,
-					     .refused = e->pids_refused };
+					     .refused = e->pids_refused,
+					     .held_usec = e->cpus_held_usec };
 	/* If the controller sent the KILL, memory was not the reason. */
 	r->limits.over_memory = e->memory_kills && e->signaled &&
 				e->code == SIGKILL && !e->killed;
+	r->limits.over_file = e->signaled && e->code == SIGXFSZ;
 }
 
 /* Who set the limit: the user by an option, or the host's owner. */
@@ -187,6 +238,21 @@ static void memory_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
 		snprintf(ret, CTL_LIMIT_TEXT,
 			 "was killed because memory ran out on %.64s",
 			 r->host ? r->host->name : "its host");
+}
+
+static void file_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
+{
+	uint64_t most = r->job->spec->output_max;
+	char size[SIZE_TEXT];
+
+	if (most)
+		snprintf(ret, CTL_LIMIT_TEXT,
+			 "wrote more than %s into a file (--output-limit)",
+			 size_text(most, size));
+	else
+		snprintf(ret, CTL_LIMIT_TEXT,
+			 "wrote more into a file than its limit lets it "
+			 "(ulimit -f)");
 }
 
 static size_t add_killed(const struct ctl_rank *r, char *at, size_t n)
@@ -216,6 +282,10 @@ bool ctl_limit_words(const struct ctl_rank *r, char ret[CTL_LIMIT_TEXT])
 	*ret = 0;
 	if (r->limits.over_memory) {
 		memory_words(r, ret);
+		return true;
+	}
+	if (r->limits.over_file) {
+		file_words(r, ret);
 		return true;
 	}
 	if (r->limits.met.kills)
