@@ -268,10 +268,12 @@ static bool tell_policy(struct engine *g, uint32_t ix, bool told)
 	    h->freeze_until == fresh.freeze_until &&
 	    host_same_owners(h, &fresh))
 		return false;
+	g->owners->telling = true;
 	if (told)
 		engine_event(g, &e, true);
 	else
 		model_apply(&g->view, &e);
+	g->owners->telling = false;
 	return true;
 }
 
@@ -293,6 +295,7 @@ static void play(struct engine *g)
 			w->away = c->at;
 		feed(g, ix, c->at);
 		owners_touch(o, ix);
+		o->last = g->view.now;
 	}
 }
 
@@ -319,6 +322,25 @@ static bool owners_happen(struct engine *g)
 	return refresh(g, true);
 }
 
+/*
+ * After the script's end terms repeat themselves week by week, once each of their times
+ * is over.  Where no job ends, comes or starts in so long none ever will.
+ */
+static bool is_over(const struct engine *g, usec_t at)
+{
+	const struct owners *o = g->owners;
+	const struct owner_terms *t = o->terms;
+	double most = 8. * USEC_PER_DAY;
+
+	if (o->next < o->activity->nr || g->arrival != USEC_MAX ||
+	    heap_first_key(&g->ends) != USEC_MAX)
+		return false;
+	if (t)
+		most += (double)t->quiet + (double)t->load_quiet +
+			(double)t->give_back + (double)t->freeze_most;
+	return (double)(at - o->last) > most;
+}
+
 static usec_t owners_next(const struct engine *g, bool jobs)
 {
 	const struct owners *o = g->owners;
@@ -333,11 +355,15 @@ static usec_t owners_next(const struct engine *g, bool jobs)
 		t = o->activity->change[o->next].at;
 	if (heap_first_key(&o->due) < t)
 		t = heap_first_key(&o->due);
-	return t > g->view.now || t == USEC_MAX ? t : g->view.now;
+	if (t == USEC_MAX || is_over(g, t))
+		return USEC_MAX;
+	return t > g->view.now ? t : g->view.now;
 }
 
 static void note_event(struct engine *g, const struct event *e)
 {
+	if (!g->owners->telling && e->type != EVENT_TIMER)
+		g->owners->last = g->view.now;
 	owners_note(g->owners, e);
 }
 

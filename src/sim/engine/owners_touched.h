@@ -31,6 +31,8 @@ struct owners {
 	struct heap due;     /* hosts by contract_next() */
 	uint32_t *dirty;
 	size_t nr_dirty;
+	usec_t last; /* something else than time and owners changed something */
+	bool telling; /* what owners do */
 	struct sim_owners sum;
 };
 

@@ -1,4 +1,5 @@
 /* test_owners.c - owners who come and go: schedules worked by hand */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -369,6 +370,34 @@ static void who_stands_still_is_waited_for_once(void **state)
 	sim_result_clear(&r);
 }
 
+/* A host that its owner keeps busy for good opens to nobody; one that is open for an hour
+ * a week does. */
+static void who_never_can_start_is_told(void **state)
+{
+	static const struct row one[] = { { 10, 100, 1, 1, 0 } };
+	struct activity a = read_script(HEAD "0,h1,load,1\n");
+	struct workload *w;
+	struct sim_config c = { .policy = "fcfs",
+				.activity = &a,
+				.terms = &test_terms };
+	struct sim_result r;
+	struct error err;
+
+	(void)state;
+	set_term("load", "0.3");
+	w = make_workload("poisson", 1, 0.5, 1, NULL);
+	c.workload = w;
+	assert_int_equal(sim_run(&c, &r, &err), -EDEADLK);
+	assert_non_null(strstr(err.text, "waiting for ever"));
+	workload_destroy(w);
+	activity_clear(&a);
+	set_term("hours", "sun 3-4");
+	run("fcfs", "1x1", HEAD "0,h1,load,0.1\n", (struct sim_config){ 0 },
+	    one, 1, &r);
+	assert_int_equal(r.record[0].start, (6 * 24 + 3) * 3600 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +434,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			who_stands_still_is_waited_for_once, begin_terms,
 			end_terms),
+		cmocka_unit_test_setup_teardown(who_never_can_start_is_told,
+						begin_terms, end_terms),
 	};
 
 	return cmocka_run_group_tests_name("owners", tests, NULL, NULL);
