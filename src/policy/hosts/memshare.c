@@ -114,7 +114,7 @@ static void count_spare(struct memshare *s, const struct view *view)
 
 	for_each_host (h, view)
 		s->spare[h->ix] = (struct spare){
-			.slots = host_usable(h) ? memshare_slots(s, h) : 0,
+			.slots = memshare_slots(s, h),
 			.memory = h->memory ? h->memory_free : UINT64_MAX,
 		};
 }
