@@ -1,7 +1,7 @@
 # A thin front to Meson: `make demo` shows it, `make check` tests it.
 B ?= build
 .DEFAULT_GOAL := all
-.PHONY: all help deps check check-vm demo bench bench-turns soak victims model mutants fuzz asan clang format lint clean install uninstall
+.PHONY: all help deps check check-vm check-versions demo bench bench-turns soak victims model mutants fuzz asan clang format lint clean install uninstall
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -10,6 +10,7 @@ help:
 ## make demo       a real MPI program on four test hosts; one rank moves, live; owners come and go
 ## make check      house rules, unit tests, system tests
 ## make check-vm   tests under systemd, logind and cgroup v2, in a Debian guest (needs /dev/kvm)
+## make check-versions OTHER=PATH  agents and keepers of this version beside those of another tree
 ## make install    below the prefix (/usr/local, DESTDIR=); make uninstall
 ## make bench      measurements; make bench-NAME for one of them
 ## make bench-turns OLD=PATH  the same in turns with another tree; NAMES="tls sim" some of them
@@ -38,6 +39,10 @@ check: all
 
 check-vm: all
 	@tools/check-vm $(B) $(FILES)
+
+check-versions: all
+	@STINT_BUILD=$(B) STINT_OTHER=$(if $(OTHER),$(OTHER)/build,$(error OTHER=PATH: a work tree of another version, built)) \
+		bats tests/65-versions.bats
 
 demo: all
 	@tools/demo $(B)
