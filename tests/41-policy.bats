@@ -97,7 +97,7 @@ for w, hours in (two, 1), (three, 2):
 	sleeper -n 2
 	# Its reservation runs out; then the job is deferred, and later is back in the
 	# queue.
-	eventually eval '[[ "$(jobs "j[2][\"why\"]")" == deferred* ]]'
+	eventually eval '[[ "$(jobs "j[2][\"why\"]")" == *"is deferred until"* ]]'
 	st kill 1
 	eventually is 'j[2]["state"]' running
 	st kill 2
