@@ -136,10 +136,13 @@ int io_replace_file(const char *path, const char *text, struct error *err)
 	char *beside = xasprintf("%s.new", path);
 	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int r = fd < 0 ? -errno : io_write_full(fd, text, strlen(text));
+	int made = fd >= 0;
 
 	io_close(&fd);
 	if (!r && rename(beside, path) < 0)
 		r = -errno;
+	if (r < 0 && made)
+		unlink(beside); /* half of it, where the disk is full */
 	free(beside);
 	return r < 0 ? error_sys(err, r, "cannot write %s", path) : 0;
 }

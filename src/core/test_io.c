@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -50,12 +51,26 @@ static void a_file_that_is_not_there(void **state)
 	assert_int_equal(n, 7);
 }
 
+/* A folder lets no file take its place. */
+static void nothing_is_left_beside(void **state)
+{
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 16], beside[SCRATCH_MAX + 16];
+
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/taken", dir);
+	snprintf(beside, sizeof(beside), "%s/taken.new", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(io_replace_file(path, "text", NULL) < 0);
+	assert_int_equal(access(beside, F_OK), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_number_behind_a_key),
 		cmocka_unit_test(no_other_key_is_taken),
 		cmocka_unit_test(a_file_that_is_not_there),
+		cmocka_unit_test(nothing_is_left_beside),
 	};
 
 	return cmocka_run_group_tests_name("io", tests, NULL, NULL);
