@@ -196,9 +196,7 @@ static void frozen_ranks(void **state)
 	assert_true(view_rate(&v, j) == 0 && j->est_end == 100 * s);
 	on_rank(&v, EVENT_THAW, 30 * s, j, 0);
 	assert_true(view_rate(&v, j) == 1 && j->est_end == 120 * s);
-	/*
-	 * The job is suspended meanwhile: that time does not count as frozen.
-	 */
+	/* Time in which the job is suspended does not count as frozen. */
 	on_rank(&v, EVENT_FREEZE, 40 * s, j, 0);
 	apply(&v, EVENT_SUSPEND, 50 * s, j, 0);
 	apply(&v, EVENT_RESUME, 60 * s, j, 0);

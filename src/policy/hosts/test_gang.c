@@ -130,10 +130,7 @@ static bool runs(const struct world *w, int id)
 	return w->job[id - 1] && w->job[id - 1]->state == JOB_RUNNING;
 }
 
-/*
- * One pass, and then a slot in which the planned jobs run; returns them as "J1
- * J5".
- */
+/* One pass, then a slot in which what is planned runs; returns it as "J1 J5". */
 static void slot(struct world *w, char *ran)
 {
 	pass(w);
@@ -395,8 +392,6 @@ static void alternate_selection_leaves_priorities(void **state)
 	teardown_world(&w);
 }
 
-/* First fit into a row, the lowest columns, and there they stay; a row that is
- * empty goes. */
 /* The columns of a job that has ended are filled; its row stays. */
 static void the_columns_of_who_ends_are_free(void **state)
 {
@@ -413,6 +408,7 @@ static void the_columns_of_who_ends_are_free(void **state)
 	teardown_world(&w);
 }
 
+/* First fit into a row, lowest columns first; a row that is empty goes. */
 static void rows_are_filled_first_fit(void **state)
 {
 	struct world w;

@@ -461,9 +461,8 @@ void ctl_host_compare(struct ctl_host *h, const Control__AgentInfo *info)
 }
 
 /*
- * Have commit records removed that were not removed when their moves ended, because the
- * agent was away.  Those of moves under way are still needed, and removed when these
- * end.
+ * Have commit records removed whose moves ended while the agent was away.  Those of
+ * moves under way are still needed, and removed when these end.
  */
 static void forget_records(struct ctl_host *h, const Control__HostReport *r)
 {
