@@ -73,8 +73,8 @@ static const char *const steps[] = {
 	"WHERE ended IS NULL;"
 	"DELETE FROM act WHERE job IN (SELECT job FROM account) "
 	"OR job NOT IN (SELECT id FROM job);",
-	"ALTER TABLE rank ADD COLUMN returns INT DEFAULT 0;"
-	"ALTER TABLE rank ADD COLUMN give_back INT DEFAULT 0;",
+	("ALTER TABLE rank ADD COLUMN returns INT DEFAULT 0;"
+	 "ALTER TABLE rank ADD COLUMN give_back INT DEFAULT 0;"),
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };
