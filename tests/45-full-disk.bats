@@ -108,3 +108,24 @@ while True: signal.pause()' >"$bed/told" 2>&1
 	st run -n 1 true
 	eventually grep -q "has room again\|nearly full" "$bed/controller.log"
 }
+
+is_closed() { # HOST WHY
+	st owner status --all | grep -Eq "^$1 .* $2 "
+}
+
+@test "a host whose run directory is full takes no ranks and makes no job fail, until there is room" {
+	local run="$bed/h1/run"
+	mount -o remount,size=4m "$run"
+	head -c 8m /dev/zero >"$run/fill" 2>/dev/null || true
+	st run -n 3 true # also those that come before the host has said so
+	eventually is_closed h1 disk
+	for _ in 1 2 3 4; do
+		st run -n 1 true
+	done
+	st run -n 2 --hosts h2,h3 true
+	run st run -n 1 --hosts h1 true
+	[ "$status" = 1 ]
+	[[ $output == "stint run: host h1 takes no guests: its run directory is full" ]]
+	rm "$run/fill"
+	eventually st run -n 1 --hosts h1 true
+}

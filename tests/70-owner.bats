@@ -238,7 +238,7 @@ with_logind() { # HOSTS
 		logind "$what" 1
 		eventually sleep_waits_for ""
 		[ "$(jobs 'hosts(1), j[1]["state"]')" = "['h2'] running" ]
-		st why 1 | grep "migrate job 1 rank 0 to h2 .*: host h1 goes"
+		st why 1 | grep "migrate job 1 rank 0 to h2 .*: host h1 has to be empty by"
 		knows h1 here going
 		logind "$what" 0
 		eventually knows h1 away nobody

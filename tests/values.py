@@ -87,7 +87,7 @@ LINES = {
         "address": ["", "x", "1.2.3", "1.2.3.4.5", "::1", "0.0.0.0"],
         "controller": ADDRESSES, "cores": COUNTS, "score": COUNTS, "fast-path": WORDS,
         "net": WORDS, "memory-default": SIZES, "memory-max": SIZES,
-        "pids-default": COUNTS, "pids-max": COUNTS, "cpus-default": CPUS, "cpus-max": CPUS, "min-uid": NUMBERS,
+        "pids-default": COUNTS, "pids-max": COUNTS, "cpus-default": CPUS[:-1], "cpus-max": CPUS[:-1], "min-uid": NUMBERS,
         "min-gid": NUMBERS, "ready-fd": NUMBERS, "report-every": ABOVE0 + ["1ms"],
         "load-average": TIMES}),
     "keeper": (["--run-dir=r", "1.0"], {

@@ -7,9 +7,9 @@
 
 #define HALF_A_DAY (USEC_PER_DAY / 2)
 
-static const char *const names[] = { "open",	  "owner", "hours",
-				     "disturbed", "slow",  "lost",
-				     "quiet",	  "load",  "full" };
+static const char *const names[] = { "open", "owner", "hours", "disturbed",
+				     "slow", "lost",  "quiet", "load",
+				     "full", "disk" };
 static const char *const texts[] = {
 	"open to guests",
 	"its owner is there",
@@ -20,6 +20,7 @@ static const char *const texts[] = {
 	"its owner has not been away for long enough",
 	"its owner's programs compute",
 	"as many guests as its owner allows are there",
+	"its run directory is full",
 };
 
 /* When the day that begins now ends. */

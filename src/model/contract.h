@@ -50,8 +50,10 @@ enum closed {
 	CLOSED_LOST,	  /* what was counted today could not be read */
 	CLOSED_QUIET,	  /* the owner has not been away for long enough */
 	CLOSED_LOAD,	  /* what is not guests computes */
-	CLOSED_FULL,	  /* as many guests as the terms allow are there: the
-			     controller says so, the contract does not */
+	/* These are no terms; agent and controller add them. */
+	CLOSED_FULL, /* as many guests as the terms allow are there */
+	CLOSED_DISK, /* keepers could write nothing there, those of its owner's
+			own jobs neither */
 };
 
 /* What a driver tells of its host. */

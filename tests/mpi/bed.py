@@ -3,6 +3,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,10 @@ from procs import (end, exit_on_term, heed_no_term, memory,  # noqa: E402
 
 class Failed(Exception):
     pass
+
+
+# A network that the host's agent keeps for the next job of the same user.
+SPARE = re.compile(r"^\d+: st[a-z]+\d+y\d+@")
 
 
 def controller_options(home):
@@ -240,7 +245,7 @@ class Bed:
                          ["neigh", "show", "proxy"]):
                 found |= {f"{h} {args[-1]}: {line.split(' state ')[0]}"
                           for line in self.ip(h, *args)
-                          if "cache" not in line}
+                          if "cache" not in line and not SPARE.search(line)}
             for path, _, names in os.walk(f"{self.home}/{h}/run"):
                 found |= {os.path.join(path, n) for n in names if n != "contract"}
         name = self.env["STINT_TESTBED"]

@@ -138,12 +138,20 @@ static bool lending_differs(const struct lending *a, const struct lending *b)
 	       a->freeze_most != b->freeze_most;
 }
 
+static struct lending lending_at(const struct lend *l, const struct moment *now)
+{
+	const struct agent *a = l->agent;
+	struct lending is = contract_lending(&l->contract, &l->terms, now,
+					     owner_presence(a->owner)->evict);
+
+	is.closed = room_closed(a, is.closed);
+	return is;
+}
+
 static bool tell_differs(struct lend *l, const struct moment *now,
 			 const struct contract *before)
 {
-	struct lending fresh =
-		contract_lending(&l->contract, &l->terms, now,
-				 owner_presence(l->agent->owner)->evict);
+	struct lending fresh = lending_at(l, now);
 	bool differs = lending_differs(&fresh, &l->now) ||
 		       l->guests != l->contract.scene.guests ||
 		       contract_differs(before, &l->contract);
@@ -353,21 +361,6 @@ static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 
 /* ---- asked and told ---- */
 
-/* Keepers that have no rank yet, but will have. */
-static uint32_t guests_coming(const struct agent *a)
-{
-	struct relay *r;
-	uint32_t n = 0;
-
-	TAILQ_FOREACH (r, &a->relays, link) {
-		if (r->coming &&
-		    guest_lives(a->conf->run_dir, r->job, r->rank, r->epoch))
-			r->coming = false;
-		n += r->coming;
-	}
-	return n;
-}
-
 static bool is_full(const struct lend *l)
 {
 	struct guests g;
@@ -375,7 +368,7 @@ static bool is_full(const struct lend *l)
 	if (l->terms.guests == GUESTS_ANY)
 		return false;
 	guests_count(l->agent->conf->run_dir, owners(l), &g);
-	return g.nr + guests_coming(l->agent) >= l->terms.guests;
+	return g.nr + relays_coming(l->agent) >= l->terms.guests;
 }
 
 bool lend_is_home(const struct agent *a, const char *user)
@@ -429,8 +422,7 @@ void lend_fill(const struct agent *a, struct lend_report *ret)
 	const struct lend *l = a->lend;
 	const struct contract *c = &l->contract;
 	struct moment now = agent_moment();
-	struct lending is = contract_lending(c, &l->terms, &now,
-					     owner_presence(a->owner)->evict);
+	struct lending is = lending_at(l, &now);
 	Control__Lending *m = &ret->lending;
 
 	control__lending__init(m);

@@ -142,6 +142,13 @@ struct lend_report {
 };
 void lend_fill(const struct agent *a, struct lend_report *ret);
 
+/* ---- room.c */
+
+/* -ENOSPC, with the effect of -EAGAIN above, if keepers could write nothing here. */
+int room_admits(const struct agent *a, struct error *err) must_check;
+/* Why the host is closed: as the terms have it, or for lack of room. */
+enum closed room_closed(const struct agent *a, enum closed why);
+
 /* ---- monitor.c */
 
 /* Once there are the load and the owner's presence. */
@@ -227,6 +234,8 @@ void relays_destroy(struct agent *a);
 void relay_names(struct agent *a, Control__AgentInfo *info);
 void relay_names_free(Control__AgentInfo *info);
 struct relay *relay_find(struct agent *a, const Control__KeeperName *name);
+/* How many keepers have no rank yet, but will have a guest. */
+uint32_t relays_coming(const struct agent *a);
 /* Is there one of that rank from before that epoch? */
 bool relay_older_lives(const struct agent *a, const Control__KeeperName *name);
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data);

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cluster/agent/guests.h"
 #include "cluster/agent/priv.h"
 #include "cluster/capsule/capsule.h"
 #include "cluster/conn/loop.h"
@@ -71,6 +72,20 @@ static void kin_leave(struct agent *a, struct relay *r)
 	HASH_DEL(a->kin, r->kin);
 	free(r->kin->rank);
 	free(r->kin);
+}
+
+uint32_t relays_coming(const struct agent *a)
+{
+	struct relay *r;
+	uint32_t n = 0;
+
+	TAILQ_FOREACH (r, &a->relays, link) {
+		if (r->coming &&
+		    guest_lives(a->conf->run_dir, r->job, r->rank, r->epoch))
+			r->coming = false;
+		n += r->coming;
+	}
+	return n;
 }
 
 struct relay *relay_find(struct agent *a, const Control__KeeperName *name)

@@ -27,14 +27,17 @@ static void on_keeper_start(struct agent *a, struct agent_asker who,
 {
 	const Control__KeeperName *name =
 		good_name(a, who, m->keeper_start->name);
-	bool home = lend_is_home(a, m->keeper_start->user);
+	bool home = lend_is_home(a, m->keeper_start->user), known;
 	struct error err;
 	int r;
 
 	if (!name)
 		return;
 	/* One that is there already stays, until it is told to leave. */
-	r = relay_find(a, name) || home ? 0 : lend_admits(a, &err);
+	known = relay_find(a, name);
+	r = known ? 0 : room_admits(a, &err);
+	if (!r && !known && !home)
+		r = lend_admits(a, &err);
 	if (r < 0) {
 		agent_answer_failed(a, who, r, err.text);
 		monitor_must_tell(a); /* it counts as closed until then */

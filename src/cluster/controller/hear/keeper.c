@@ -55,8 +55,8 @@ void klink_start_failed(struct klink *k, const Control__Failed *f)
 
 	/* A keeper that was sent the program had been started, so this host lies. */
 	if (!m && r && klink_is_current(k) &&
-	    (f->code == -EAGAIN || f->code == -EBUSY) && !k->start_sent &&
-	    ctl_rank_may_begin(r)) {
+	    (f->code == -EAGAIN || f->code == -EBUSY || f->code == -ENOSPC) &&
+	    !k->start_sent && ctl_rank_may_begin(r)) {
 		klink_free(k);
 		ctl_rank_refused(r, h, f->code, f->why);
 		return;

@@ -105,7 +105,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r);
 /* Is the rank still to be started, and its job neither to end nor to be requeued? */
 bool ctl_rank_may_begin(const struct ctl_rank *r);
 /*
- * A host that is closed (its owner came back) or full has started no keeper for the
+ * A host that is closed (its owner came back, its disk is full) has started no keeper for the
  * rank.  The rank goes to another host, or its job waits again, or, if another of the
  * job's ranks may have begun and the job may not be requeued, the rank alone waits for
  * a host.
