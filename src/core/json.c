@@ -50,7 +50,13 @@ json_t *json_number(double v)
 
 void json_line(json_t *j, FILE *to)
 {
-	json_dumpf(j, to, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	/* not json_dumpf(), which calls fwrite() for each comma */
+	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(12));
+
+	if (!text)
+		abort(); /* out of memory */
+	fputs(text, to);
 	fputc('\n', to);
+	free(text);
 	json_decref(j);
 }
