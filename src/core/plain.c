@@ -67,7 +67,13 @@ void plain_text(char *text)
 	bool obeyed;
 
 	while (*from) {
-		size_t n = plain_char(from, &obeyed);
+		size_t n;
+
+		if (*from >= ' ' && *from <= '~') {
+			*text++ = *from++; /* nearly always */
+			continue;
+		}
+		n = plain_char(from, &obeyed);
 
 		if (obeyed)
 			*text++ =
