@@ -127,8 +127,11 @@ int store_open(const char *path, struct store **ret, struct error *err)
 {
 	struct store *s = store_create();
 	struct error why = ERROR_INIT;
-	int r = sqlite3_open_v2(
-		path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	/* one thread uses it */
+	int r = sqlite3_open_v2(path, &s->db,
+				SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+					SQLITE_OPEN_NOMUTEX,
+				NULL);
 
 	if (r == SQLITE_OK)
 		r = chmod(path, 0600) < 0 ? SQLITE_CANTOPEN : SQLITE_OK;
