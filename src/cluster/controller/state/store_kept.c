@@ -2,7 +2,10 @@
  * store_kept.c - what jobs leave behind in the store: what they
  * printed, and accounts
  */
+#include <stdlib.h>
+
 #include "cluster/controller/state/store_priv.h"
+#include "core/xalloc.h"
 
 enum statement {
 	PUT_OUTPUT,
@@ -77,8 +80,22 @@ void store_kept_close(struct store *s)
 	store_finalize(s->kept, NR_STATEMENTS);
 }
 
+static void drop_last_act(struct store *s)
+{
+	free(s->act.who);
+	free(s->act.what);
+	s->act.who = s->act.what = NULL;
+}
+
+static bool has_last_act(const struct store *s, uint64_t job)
+{
+	return s->act.who && s->act.job == job;
+}
+
 static void forget_acts(struct store *s, uint64_t job)
 {
+	if (has_last_act(s, job))
+		drop_last_act(s);
 	store_put(s, s->kept[FORGET_ACTS]);
 	store_int(s, (sqlite3_int64)job);
 	store_put_end(s);
@@ -154,18 +171,30 @@ void store_each_output(struct store *s, uint64_t job, uint64_t from,
 
 /* ---- accounts ---- */
 
+void store_kept_flush(struct store *s)
+{
+	if (!s->act.who)
+		return;
+	store_put(s, s->kept[PUT_ACT]);
+	store_int(s, (sqlite3_int64)s->act.job);
+	store_int(s, s->act.at);
+	store_text(s, s->act.who);
+	store_text(s, s->act.what);
+	store_put_end(s);
+	drop_last_act(s);
+}
+
 void store_put_act(struct store *s, const struct store_act *act)
 {
-	store_put(s, s->kept[PUT_ACT]);
-	store_int(s, act->job);
-	store_int(s, act->at);
-	store_text(s, act->who);
-	store_text(s, act->what);
-	store_put_end(s);
+	store_kept_flush(s);
 	store_put(s, s->kept[TRIM_JOB_ACTS]);
-	store_int(s, act->job);
-	store_int(s, STORE_ACTS);
+	store_int(s, (sqlite3_int64)act->job);
+	store_int(s, STORE_ACTS - 1);
 	store_put_end(s);
+	s->act.job = act->job;
+	s->act.at = act->at;
+	s->act.who = xstrdup(act->who);
+	s->act.what = xstrdup(act->what);
 }
 
 void store_put_account(struct store *s, const struct store_account *account)
@@ -233,6 +262,13 @@ void store_each_act(struct store *s, uint64_t job,
 			.who = text_at(st, 2),
 			.what = text_at(st, 3),
 		};
+		each(ctx, &act);
+	}
+	if (has_last_act(s, job)) {
+		act = (struct store_act){ .job = job,
+					  .at = s->act.at,
+					  .who = s->act.who,
+					  .what = s->act.what };
 		each(ctx, &act);
 	}
 }

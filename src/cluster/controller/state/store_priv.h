@@ -28,6 +28,15 @@ struct store {
 	sqlite3_stmt **stmt;
 	sqlite3_stmt **kept;  /* store_kept.c's */
 	uint64_t nr_accounts; /* at most so many: likewise */
+	/*
+	 * The last act, not written yet: where its job ends by it, it is in the account
+	 * alone.  who: NULL if there is none.
+	 */
+	struct {
+		uint64_t job;
+		int64_t at;
+		char *who, *what;
+	} act;
 	bool in_transaction;
 	struct store_log log;
 	/*
@@ -53,6 +62,8 @@ int store_layout(sqlite3 *db, int from, int to) must_check;
 int store_kept_open(struct store *s) must_check;
 void store_kept_close(struct store *s);
 void store_kept_forget(struct store *s, uint64_t job);
+/* Before a commit: put what is not written yet. */
+void store_kept_flush(struct store *s);
 
 /* ---- store_write.c: writing, also where there is no room */
 

@@ -216,6 +216,7 @@ void store_commit(struct store *s)
 {
 	int r;
 
+	store_kept_flush(s);
 	if (!s->in_transaction)
 		return;
 	while ((r = run_sql(s, "COMMIT")) != SQLITE_OK)

@@ -152,6 +152,38 @@ static void accounts_outlive_jobs(void **state)
 	store_close(s);
 }
 
+static void who_comes_next(void *ctx, const struct store_act *act)
+{
+	const char **next = ctx;
+
+	assert_int_equal(*act->who, **next);
+	++*next;
+}
+
+/* In their order, also before they are committed; and none is there twice. */
+static void acts_follow_each_other(void **state)
+{
+	struct store_act act = { .job = 22, .what = "held" };
+	const char *next;
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	for (act.who = "abc"; *act.who; act.who++) {
+		store_put_act(s, &act);
+		store_each_act(s, 22, who_comes_next, &(const char *){ "abc" });
+	}
+	next = "abc";
+	store_each_act(s, 22, who_comes_next, &next);
+	assert_int_equal(*next, 0);
+	store_each_act(s, 23, who_comes_next, &(const char *){ "" });
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	next = "abc";
+	store_each_act(s, 22, who_comes_next, &next);
+	assert_int_equal(*next, 0);
+	store_close(s);
+}
+
 /* The only ones that are left are these. */
 static void accounts_are(struct store *s, uint64_t first, uint64_t n)
 {
@@ -226,6 +258,7 @@ int main(void)
 		cmocka_unit_test(accounts_outlive_jobs),
 		cmocka_unit_test(old_accounts_go),
 		cmocka_unit_test(acts_of_a_job_are_bounded),
+		cmocka_unit_test(acts_follow_each_other),
 	};
 
 	scratch_dir(dir, "/tmp");
