@@ -110,6 +110,8 @@ for i in range(600): print("line", i); time.sleep(0.01)')
 	job=$(st submit --hold echo now)
 	other=$(st submit true)
 	st wait "$other"
+	never=$(st submit --hold true)
+	st cancel "$never"
 	state_is "$job" waiting
 	[[ "$(st ps "$job")" == *"(held since it was submitted)"* ]]
 	slay "$(service_pid controller)"
@@ -117,6 +119,7 @@ for i in range(600): print("line", i); time.sleep(0.01)')
 	eventually hosts_up 2
 	last=$(st submit true)
 	st wait "$last"
+	is "[(r['state'], r['exit']) for r in j[$never]['ranks']]" "[('done', 143)]"
 	state_is "$job" waiting
 	st release "$job"
 	st wait "$job"

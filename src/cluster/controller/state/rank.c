@@ -211,7 +211,9 @@ void ctl_rank_done(struct ctl_rank *r, int code)
 	r->state = STATE(DONE);
 	r->exit = code;
 	ctl_rank_forget_sent(r);
-	rank_store(r);
+	/* One that never was anywhere has no row: see end_with_job(). */
+	if (r->host || r->last_epoch || r->inherited)
+		rank_store(r);
 }
 
 void ctl_rank_again(struct ctl_rank *r)
@@ -265,7 +267,18 @@ static void load_rank(void *arg, const struct store_rank *row)
 		pmi_gather_gone(job->pmi.gather, r->rank);
 }
 
+/* Ranks without a row: their job was ended while it waited. */
+static void end_with_job(struct ctl_job *job)
+{
+	for (uint32_t i = 0; i < job->nr; i++) {
+		job->ranks[i].state = STATE(DONE);
+		job->ranks[i].exit = job->exit;
+	}
+}
+
 void ctl_ranks_read(struct ctl_job *job)
 {
+	if (job->state == STATE(DONE))
+		end_with_job(job);
 	store_each_rank(job->ctl->store, job->id, load_rank, job);
 }
