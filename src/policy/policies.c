@@ -209,6 +209,14 @@ void policy_destroy(struct policy *policy)
 		free(policy);
 }
 
+bool policy_remembers(const char *spec)
+{
+	const char *params;
+	const struct policy_ops *ops = policy_of(spec, &params, NULL);
+
+	return ops && ops->save;
+}
+
 char *policy_save(const struct policy *policy, const struct view *view)
 {
 	char *text = NULL;

@@ -84,6 +84,8 @@ static inline void policy_decide(struct policy *policy, const struct view *view,
  * caller frees; NULL if there is nothing.  To go on as before: create, adopt, load.
  */
 char *policy_save(const struct policy *policy, const struct view *view);
+/* Does policy_save() ever return something for policies of that spec? */
+bool policy_remembers(const char *spec);
 int policy_load(struct policy *policy, const struct view *view,
 		const char *text, struct error *err) must_check;
 

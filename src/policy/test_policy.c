@@ -191,6 +191,7 @@ static void damaged_states(void **state)
 		assert_int_equal(policy_create(ops->name, 1, &v, &p, NULL), 0);
 		busy(&v, p, &plan);
 		text = policy_save(p, &v);
+		assert_int_equal(policy_remembers(ops->name), text != NULL);
 		policy_destroy(p);
 		for (int k = 0; text && k < 300; k++) {
 			char *copy = strdup(text);

@@ -3,8 +3,8 @@
  *
  * A policy's own state is not stored.  It follows from the events and questions in the
  * record (record.c): a new policy is played the last segment, and what it then saves is
- * loaded into the policy that takes over.  Without a record the policy begins with what
- * the view shows.
+ * loaded into the policy that takes over.  A policy that remembers nothing, or has no
+ * record, begins with what the view shows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,8 +114,11 @@ char *ctl_resume(struct ctl *ctl)
 	struct playback play = { .ops = &ops, .ctx = &r, .name = "record" };
 	struct error err;
 	size_t size;
-	char *text = last_segment(ctl->store, &size);
+	char *text;
 
+	if (!policy_remembers(r.spec))
+		return NULL;
+	text = last_segment(ctl->store, &size);
 	if (text && playback_run(&play, text, size, &err) < 0)
 		log_warnx("policy=%s remembers=nothing why=\"%s\"", r.spec,
 			  err.text);
