@@ -148,6 +148,12 @@ int store_open(const char *path, struct store **ret, struct error *err)
 	return 0;
 }
 
+void store_commit(struct store *s)
+{
+	store_kept_flush(s);
+	store_end(s);
+}
+
 void store_close(struct store *s)
 {
 	if (!s)

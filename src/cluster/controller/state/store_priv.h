@@ -73,6 +73,7 @@ void store_int(struct store *s, sqlite3_int64 number);
 void store_text(struct store *s, const char *text); /* NULL: "" */
 void store_blob(struct store *s, const void *p, size_t n);
 void store_put_end(struct store *s);
+void store_end(struct store *s); /* commit the transaction, if there is one */
 void store_log_clear(struct store_log *l);
 
 /*

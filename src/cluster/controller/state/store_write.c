@@ -212,11 +212,10 @@ void store_put_end(struct store *s)
 		again(s, r);
 }
 
-void store_commit(struct store *s)
+void store_end(struct store *s)
 {
 	int r;
 
-	store_kept_flush(s);
 	if (!s->in_transaction)
 		return;
 	while ((r = run_sql(s, "COMMIT")) != SQLITE_OK)
