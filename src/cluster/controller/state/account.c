@@ -2,7 +2,7 @@
  * account.c - what a job asked for and had, and what was done to it, for later
  *
  * There is one row per job, written in the transaction in which the job ends and kept
- * when it is forgotten, and until then one per act, written at once.
+ * when it is forgotten, and until then one per act.
  */
 #include <stdarg.h>
 #include <stdlib.h>
