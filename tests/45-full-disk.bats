@@ -77,7 +77,7 @@ exits_0() { json 'sum(i["state"] == "done" and i["exit"] == 0 for i in j)' ps --
 
 @test "a full disk: what runs goes on, new jobs are refused, and with room all is as before" {
 	local i job
-	begin run -n 1 python3 -c 'import signal, sys
+	begin run -n 1 --hosts h1 python3 -c 'import signal, sys
 signal.signal(signal.SIGUSR1, lambda *a: sys.exit(5))
 while True: signal.pause()' >"$bed/told" 2>&1
 	job=${background##* }
