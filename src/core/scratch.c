@@ -60,3 +60,16 @@ void scratch_dir(char ret[SCRATCH_MAX], const char *where)
 		clean_up_after(test, ret);
 	need(waitpid(pid, &status, 0) == pid && status == 0);
 }
+
+void scratch_put(const char *dir, const char *file, const char *text)
+{
+	char *path;
+	FILE *f;
+
+	need(asprintf(&path, "%s/%s", dir, file) >= 0);
+	f = fopen(path, "we");
+	need(f);
+	fputs(text, f);
+	need(!fclose(f));
+	free(path);
+}

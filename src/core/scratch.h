@@ -11,5 +11,7 @@
 
 /* Create a new one below `where` ("/tmp"); exits the process if it cannot. */
 void scratch_dir(char ret[SCRATCH_MAX], const char *where);
+/* Write that text, and nothing else, to dir/file; aborts if it cannot. */
+void scratch_put(const char *dir, const char *file, const char *text);
 
 #endif

@@ -12,7 +12,7 @@
 /* What must be left: the files of a keeper and its rank take less. */
 enum { ROOM_BYTES = 1 << 20, ROOM_FILES = 64 };
 
-static bool is_full(const struct agent *a)
+static bool lacks_room(const struct agent *a)
 {
 	struct statvfs fs;
 
@@ -25,14 +25,15 @@ static bool is_full(const struct agent *a)
 
 int room_admits(const struct agent *a, struct error *err)
 {
-	return is_full(a) ? error_set(err, -ENOSPC,
-				      "%s takes no ranks: there is no room in "
-				      "%s",
-				      a->name, a->conf->run_dir)
-			  : 0;
+	return lacks_room(a)
+		       ? error_set(err, -ENOSPC,
+				   "%s takes no ranks: there is no room in "
+				   "%s",
+				   a->name, a->conf->run_dir)
+		       : 0;
 }
 
 enum closed room_closed(const struct agent *a, enum closed why)
 {
-	return why == CLOSED_NOT && is_full(a) ? CLOSED_DISK : why;
+	return why == CLOSED_NOT && lacks_room(a) ? CLOSED_DISK : why;
 }

@@ -17,17 +17,6 @@
 
 #define MIB (1 << 20)
 
-static void put(const char *dir, const char *file, const char *text)
-{
-	char *path = xasprintf("%s/%s", dir, file);
-	FILE *f = fopen(path, "we");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-	free(path);
-}
-
 static char *below(const char *dir, const char *name)
 {
 	char *path = xasprintf("%s/%s", dir, name);
@@ -58,11 +47,11 @@ static void without_a_group_it_is_the_machine(void **state)
 /* 64 MiB are used, 16 MiB of them by files that were not used lately. */
 static void fill_v1(const char *dir, const char *limit)
 {
-	put(dir, "memory.limit_in_bytes", limit);
-	put(dir, "memory.usage_in_bytes", "67108864\n");
-	put(dir, "memory.stat",
-	    "inactive_file 1\npgmajfault 2\ntotal_pgmajfault 500\n"
-	    "total_inactive_file 16777216\n");
+	scratch_put(dir, "memory.limit_in_bytes", limit);
+	scratch_put(dir, "memory.usage_in_bytes", "67108864\n");
+	scratch_put(dir, "memory.stat",
+		    "inactive_file 1\npgmajfault 2\ntotal_pgmajfault 500\n"
+		    "total_inactive_file 16777216\n");
 }
 
 static void a_group_of_v1(void **state)
@@ -83,13 +72,14 @@ static void a_group_of_v2(void **state)
 	struct memory_sample s;
 
 	scratch_dir(dir, "/tmp");
-	put(dir, "memory.max", "134217728\n");
-	put(dir, "memory.current", "150994944\n"); /* it was limited later */
-	put(dir, "memory.stat", "inactive_file 0\npgmajfault 9\n");
+	scratch_put(dir, "memory.max", "134217728\n");
+	scratch_put(dir, "memory.current",
+		    "150994944\n"); /* it was limited later */
+	scratch_put(dir, "memory.stat", "inactive_file 0\npgmajfault 9\n");
 	s = sample(dir, 1);
 	assert_int_equal(s.all, 128 * MIB);
 	assert_int_equal(s.available, 0);
-	put(dir, "memory.max", "max\n");
+	scratch_put(dir, "memory.max", "max\n");
 	s = sample(dir, 1);
 	assert_int_equal(s.all, sample(NULL, 1).all);
 }
@@ -128,9 +118,9 @@ static void faults_are_a_rate(void **state)
 	m = host_memory_create(dir);
 	host_memory_sample(m, 5 * USEC_PER_SEC, &s);
 	assert_true(s.faults == 0); /* nobody knows since when there are 500 */
-	put(dir, "memory.stat",
-	    "total_pgmajfault 700\ntotal_workingset_refault_anon 8\n"
-	    "total_workingset_refault_file 2\n");
+	scratch_put(dir, "memory.stat",
+		    "total_pgmajfault 700\ntotal_workingset_refault_anon 8\n"
+		    "total_workingset_refault_file 2\n");
 	host_memory_sample(m, 5 * USEC_PER_SEC + 1000, &s);
 	assert_true(s.faults == 0); /* it is too soon to tell */
 	host_memory_sample(m, 7 * USEC_PER_SEC, &s);

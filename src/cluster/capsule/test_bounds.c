@@ -25,17 +25,6 @@ static int setup(void **state)
 	return mkdir(dir, 0700);
 }
 
-static void put(const char *in, const char *file, const char *text)
-{
-	char *path = xasprintf("%s/%s", in, file);
-	FILE *f = fopen(path, "we");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-	free(path);
-}
-
 static void is(const char *file, const char *text)
 {
 	char *path = xasprintf("%s/%s", dir, file), *line = io_read_line(path);
@@ -51,8 +40,8 @@ static void is(const char *file, const char *text)
  */
 static void cpus_are(const char *there, uint32_t spared, const char *wanted)
 {
-	put(base, "cpuset.cpus.effective", there);
-	put(dir, "cpuset.cpus", "");
+	scratch_put(base, "cpuset.cpus.effective", there);
+	scratch_put(dir, "cpuset.cpus", "");
 	assert_int_equal(bounds_set_cpus(dir, spared), 0);
 	is("cpuset.cpus", wanted);
 }
@@ -67,15 +56,15 @@ static void processors(void **state)
 	cpus_are("0-1\n", 7, "1");
 	cpus_are("3\n", 1, "3");
 	/* The file does not have a valid list. */
-	put(base, "cpuset.cpus.effective", "3-1\n");
+	scratch_put(base, "cpuset.cpus.effective", "3-1\n");
 	assert_int_equal(bounds_set_cpus(dir, 1), -ENOENT);
-	put(base, "cpuset.cpus.effective", "x\n");
+	scratch_put(base, "cpuset.cpus.effective", "x\n");
 	assert_int_equal(bounds_set_cpus(dir, 1), -ENOENT);
-	put(base, "cpuset.cpus.effective", "\n");
+	scratch_put(base, "cpuset.cpus.effective", "\n");
 	assert_int_equal(bounds_set_cpus(dir, 1), -ENOENT);
 	/* Where both names exist, the one of v1 is used. */
-	put(base, "cpuset.effective_cpus", "0-1\n");
-	put(dir, "cpuset.cpus", "");
+	scratch_put(base, "cpuset.effective_cpus", "0-1\n");
+	scratch_put(dir, "cpuset.cpus", "");
 	assert_int_equal(bounds_set_cpus(dir, 1), 0);
 	is("cpuset.cpus", "1");
 }
@@ -83,21 +72,21 @@ static void processors(void **state)
 static void memory_of_v2(void **state)
 {
 	assert_int_equal(bounds_set_memory(dir, 1 << 30), -ENOENT);
-	put(dir, "memory.high", "");
-	put(dir, "memory.max", "");
-	put(dir, "memory.current", "1000\n");
+	scratch_put(dir, "memory.high", "");
+	scratch_put(dir, "memory.max", "");
+	scratch_put(dir, "memory.current", "1000\n");
 	assert_int_equal(bounds_set_memory(dir, 1 << 30), 0);
 	is("memory.max", "1073741824");
 	/*
 	 * No guest is killed for this: the kernel is asked to reclaim memory,
 	 * and the limit waits.
 	 */
-	put(dir, "memory.current", "2000000000\n");
+	scratch_put(dir, "memory.current", "2000000000\n");
 	assert_int_equal(bounds_set_memory(dir, 1073741825), -EBUSY);
 	is("memory.high", "1073741825");
 	is("memory.max", "1073741824");
-	put(dir, "memory.high", "");
-	put(dir, "memory.max", "");
+	scratch_put(dir, "memory.high", "");
+	scratch_put(dir, "memory.max", "");
 	assert_int_equal(bounds_set_memory(dir, 0), 0);
 	is("memory.high", "max");
 	is("memory.max", "max");
@@ -105,17 +94,17 @@ static void memory_of_v2(void **state)
 
 static void memory_of_v1(void **state)
 {
-	put(dir, "memory.limit_in_bytes", "");
+	scratch_put(dir, "memory.limit_in_bytes", "");
 	assert_int_equal(bounds_set_memory(dir, 1 << 30), 0);
 	is("memory.limit_in_bytes", "1073741824");
-	put(dir, "memory.limit_in_bytes", "");
+	scratch_put(dir, "memory.limit_in_bytes", "");
 	assert_int_equal(bounds_set_memory(dir, 0), 0);
 	is("memory.limit_in_bytes", "-1");
 	/* The kernel would have nothing to reclaim. */
-	put(dir, "memory.stat",
-	    "rss 1\ntotal_cache 9\ntotal_rss 1000000000\n"
-	    "total_shmem 100000000\n");
-	put(dir, "memory.limit_in_bytes", "");
+	scratch_put(dir, "memory.stat",
+		    "rss 1\ntotal_cache 9\ntotal_rss 1000000000\n"
+		    "total_shmem 100000000\n");
+	scratch_put(dir, "memory.limit_in_bytes", "");
 	assert_int_equal(bounds_set_memory(dir, 1 << 30), -EBUSY);
 	is("memory.limit_in_bytes", "");
 	assert_int_equal(bounds_set_memory(dir, UINT64_C(1) << 31), 0);
@@ -128,7 +117,7 @@ static void make_disk(const char *sys, const char *name, const char *dev,
 	char *path = xasprintf("%s/%s", sys, name), *link;
 
 	assert_int_equal(mkdir(path, 0700), 0);
-	put(path, "dev", dev);
+	scratch_put(path, "dev", dev);
 	link = xasprintf("%s/device", path);
 	if (device)
 		assert_int_equal(mkdir(link, 0700), 0);
@@ -144,15 +133,15 @@ static void disks(void **state)
 	make_disk(sys, "sda", "8:0\n", true);
 	make_disk(sys, "loop0", "7:0\n", false);
 	assert_int_equal(bounds_set_disk(dir, sys, 5), -ENOENT);
-	put(dir, "blkio.throttle.read_bps_device", "");
-	put(dir, "blkio.throttle.write_bps_device", "");
+	scratch_put(dir, "blkio.throttle.read_bps_device", "");
+	scratch_put(dir, "blkio.throttle.write_bps_device", "");
 	assert_int_equal(bounds_set_disk(dir, sys, 1 << 20), 0);
 	is("blkio.throttle.read_bps_device", "8:0 1048576");
 	is("blkio.throttle.write_bps_device", "8:0 1048576");
-	put(dir, "io.max", "");
+	scratch_put(dir, "io.max", "");
 	assert_int_equal(bounds_set_disk(dir, sys, 1 << 20), 0);
 	is("io.max", "8:0 rbps=1048576 wbps=1048576");
-	put(dir, "io.max", "");
+	scratch_put(dir, "io.max", "");
 	assert_int_equal(bounds_set_disk(dir, sys, 0), 0);
 	is("io.max", "8:0 rbps=max wbps=max");
 	free(sys);

@@ -17,25 +17,14 @@
 #include "core/scratch.h"
 #include "core/xalloc.h"
 
-static void put(const char *dir, const char *file, const char *text)
-{
-	char *path = xasprintf("%s%s", dir, file);
-	FILE *f = fopen(path, "we");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-	free(path);
-}
-
 /* Then it is empty again. */
 static void is(const char *dir, const char *file, const char *text)
 {
-	char *path = xasprintf("%s%s", dir, file), *got;
+	char *path = xasprintf("%s/%s", dir, file), *got;
 
 	assert_true(io_read_file(AT_FDCWD, path, 100, &got) >= 0);
 	assert_string_equal(got, text);
-	put(dir, file, "");
+	scratch_put(dir, file, "");
 	free(got);
 	free(path);
 }
@@ -49,12 +38,12 @@ static void quota_is(char *dir, const struct quota *q)
 {
 	struct capsule_cgroup cg = {
 		.dirs = { dir },
-		.what = { strcmp(q->file, "/cpu.max") ? "cpu" : NULL },
+		.what = { strcmp(q->file, "cpu.max") ? "cpu" : NULL },
 		.nr_dirs = 1,
 	};
 	struct limits limits = { .cpus = 500 };
 
-	put(dir, q->file, "");
+	scratch_put(dir, q->file, "");
 	assert_int_equal(cgroup_limit(&cg, &limits, true, NULL), 0);
 	is(dir, q->file, "");
 	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), 0);
@@ -89,17 +78,17 @@ static void quota_of_processors(void **state)
 	scratch_dir(dir, "/tmp");
 	assert_int_equal(cgroup_limit(&cg, &limits, false, &err), -EOPNOTSUPP);
 	assert_non_null(strstr(err.text, "processors cannot be limited"));
-	quota_is(dir, &(struct quota){ "/cpu.cfs_quota_us", "50000", "-1",
+	quota_is(dir, &(struct quota){ "cpu.cfs_quota_us", "50000", "-1",
 				       "1000", "104857600" });
-	put(dir, "/cpu.stat",
-	    "nr_periods 7\nnr_throttled 3\nthrottled_time 2500000\n");
+	scratch_put(dir, "cpu.stat",
+		    "nr_periods 7\nnr_throttled 3\nthrottled_time 2500000\n");
 	cgroup_met(&cg, &met);
 	assert_int_equal(met.held_usec, 2500);
 	snprintf(other, sizeof(other), "%s/v2", dir);
 	assert_int_equal(mkdir(other, 0700), 0);
-	quota_is(other, &(struct quota){ "/cpu.max", "50000 100000", "max",
+	quota_is(other, &(struct quota){ "cpu.max", "50000 100000", "max",
 					 "1000 100000", "104857600 100000" });
-	put(other, "/cpu.stat", "usage_usec 9\nthrottled_usec 42\n");
+	scratch_put(other, "cpu.stat", "usage_usec 9\nthrottled_usec 42\n");
 	cg.dirs[0] = other;
 	cg.what[0] = NULL;
 	cgroup_met(&cg, &met);

@@ -12,42 +12,16 @@
 #include <cmocka.h>
 
 #include "cluster/controller/state/job.h"
+#include "cluster/controller/state/test_ctl.h"
 #include "cluster/controller/state/user_jobs.h"
-#include "core/scratch.h"
 #include "core/xalloc.h"
-
-static char path[SCRATCH_MAX + 16];
-static struct ctl ctl;
-
-static void begin(void)
-{
-	struct error err;
-
-	memset(&ctl, 0, sizeof(ctl));
-	TAILQ_INIT(&ctl.jobs.list);
-	TAILQ_INIT(&ctl.jobs.ended);
-	assert_int_equal(store_open(path, &ctl.store, &err), 0);
-	ctl_jobs_read(&ctl);
-}
 
 static void end(void)
 {
-	while (!TAILQ_EMPTY(&ctl.jobs.list))
-		ctl_job_destroy(TAILQ_FIRST(&ctl.jobs.list));
-	assert_null(ctl.jobs.by_user);
-	assert_true(TAILQ_EMPTY(&ctl.jobs.ended));
-	assert_int_equal(ctl.jobs.nr_ended, 0);
-	store_close(ctl.store);
-}
-
-static int setup(void **state)
-{
-	char dir[SCRATCH_MAX];
-
-	scratch_dir(dir, "/tmp");
-	snprintf(path, sizeof(path), "%s/state", dir);
-	begin();
-	return 0;
+	test_ctl_end();
+	assert_null(test_ctl.jobs.by_user);
+	assert_true(TAILQ_EMPTY(&test_ctl.jobs.ended));
+	assert_int_equal(test_ctl.jobs.nr_ended, 0);
 }
 
 static int teardown(void **state)
@@ -58,15 +32,9 @@ static int teardown(void **state)
 
 static struct ctl_job *job_of(uint64_t id, const char *user, uint32_t ranks)
 {
-	Control__Submit *s = xmalloc(sizeof(*s));
-	struct ctl_job *job;
+	struct ctl_job *job =
+		ctl_job_create(&test_ctl, id, test_ctl_submit(user, ranks));
 
-	control__submit__init(s);
-	s->user = xstrdup(user);
-	s->argv = xcalloc(1, sizeof(*s->argv));
-	s->argv[s->n_argv++] = xstrdup("true");
-	s->ranks = ranks;
-	job = ctl_job_create(&ctl, id, s);
 	ctl_job_store(job);
 	return job;
 }
@@ -74,7 +42,7 @@ static struct ctl_job *job_of(uint64_t id, const char *user, uint32_t ranks)
 /* Of that user there are so many jobs and ranks that are not over, and that are. */
 static void has(const char *user, int jobs, int ranks, int over, int ranks_over)
 {
-	const struct ctl_user_jobs *u = ctl_user_jobs_find(&ctl, user);
+	const struct ctl_user_jobs *u = ctl_user_jobs_find(&test_ctl, user);
 
 	assert_non_null(u);
 	assert_string_equal(u->user, user);
@@ -87,14 +55,14 @@ static void has(const char *user, int jobs, int ranks, int over, int ranks_over)
 
 static uint64_t ended_first(void)
 {
-	return TAILQ_FIRST(&ctl.jobs.ended)->id;
+	return TAILQ_FIRST(&test_ctl.jobs.ended)->id;
 }
 
 static void jobs_come_and_go(void **state)
 {
 	struct ctl_job *one = job_of(1, "ada", 2), *two = job_of(2, "ada", 3);
 
-	assert_null(ctl_user_jobs_find(&ctl, "bob"));
+	assert_null(ctl_user_jobs_find(&test_ctl, "bob"));
 	job_of(3, "bob", 1);
 	has("ada", 2, 5, 0, 0);
 	ctl_job_set_state(two, STATE(DONE));
@@ -106,7 +74,7 @@ static void jobs_come_and_go(void **state)
 	assert_int_equal(ended_first(), 1);
 	has("bob", 1, 1, 0, 0);
 	ctl_job_forget(one);
-	assert_null(ctl_user_jobs_find(&ctl, "ada"));
+	assert_null(ctl_user_jobs_find(&test_ctl, "ada"));
 }
 
 static void also_after_a_restart(void **state)
@@ -120,10 +88,10 @@ static void also_after_a_restart(void **state)
 	late->end = first->end + 1; /* the clock may not have told them apart */
 	ctl_job_store(late);
 	end();
-	begin();
+	test_ctl_begin();
 	has("eve", 1, 4, 2, 3);
 	assert_int_equal(ended_first(), 5);
-	assert_int_equal(ctl.jobs.nr_ended, 2);
+	assert_int_equal(test_ctl.jobs.nr_ended, 2);
 }
 
 int main(void)
@@ -133,5 +101,6 @@ int main(void)
 		cmocka_unit_test(also_after_a_restart),
 	};
 
-	return cmocka_run_group_tests_name("user_jobs", tests, setup, teardown);
+	return cmocka_run_group_tests_name("user_jobs", tests, test_ctl_setup,
+					   teardown);
 }
