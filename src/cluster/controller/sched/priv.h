@@ -2,6 +2,8 @@
 #ifndef CLUSTER_CONTROLLER_SCHED_PRIV_H
 #define CLUSTER_CONTROLLER_SCHED_PRIV_H
 
+#include <stdio.h>
+
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/state.h"
 #include "policy/policies.h"
@@ -24,6 +26,13 @@ struct sched_record {
 	uint64_t entered;
 };
 
+/* Text that is being written, for the record or for an answer: record.c's. */
+struct sched_text {
+	FILE *to;
+	char *text;
+	size_t size;
+};
+
 struct ctl_sched {
 	struct view view;
 	struct policy *policy; /* NULL until there is a host */
@@ -31,6 +40,7 @@ struct ctl_sched {
 	sd_event_source *pass; /* not NULL: a pass is due */
 	struct sched_wakes wakes;
 	struct sched_record record;
+	struct sched_text lines; /* the last that were recorded */
 };
 
 /* ---- tell.c */

@@ -21,6 +21,7 @@ enum {
 	SEGMENT_LEAST = 100,
 	UNCOMMITTED = 1000, /* lines that may be uncommitted, at most */
 	CHUNK = 256 << 10,  /* bytes in one answer */
+	KEEP = 64 << 10,    /* bytes of text whose stream is kept */
 };
 
 static bool recording(const struct ctl *ctl)
@@ -28,14 +29,7 @@ static bool recording(const struct ctl *ctl)
 	return ctl->conf->record > 0;
 }
 
-/* Text that is being written, for the record or for an answer. */
-struct text {
-	FILE *to;
-	char *text;
-	size_t size;
-};
-
-static FILE *text_open(struct text *t)
+static FILE *text_open(struct sched_text *t)
 {
 	t->to = open_memstream(&t->text, &t->size);
 	if (!t->to)
@@ -43,16 +37,36 @@ static FILE *text_open(struct text *t)
 	return t->to;
 }
 
-/* Store the text, line by line. */
-static void put_lines(struct ctl *ctl, struct text *t, const struct job *job,
-		      bool begin)
+static void text_close(struct sched_text *t)
 {
+	if (t->to)
+		fclose(t->to);
+	free(t->text);
+	*t = (struct sched_text){ NULL };
+}
+
+/* The stream is kept from event to event: to make one was a tenth of a job's cancelling. */
+static FILE *lines_open(struct ctl *ctl)
+{
+	struct sched_text *t = &ctl->sched->lines;
+
+	if (!t->to)
+		text_open(t);
+	rewind(t->to);
+	return t->to;
+}
+
+/* Store what was written, line by line. */
+static void put_lines(struct ctl *ctl, const struct job *job, bool begin)
+{
+	struct sched_text *t = &ctl->sched->lines;
 	struct store_line row = { .at = ctl_now(),
 				  .job = job ? (uint64_t)job->id : 0,
 				  .begin = begin };
 	char *rest, *line;
 
-	fclose(t->to);
+	fflush(t->to);
+	t->text[t->size] = 0;
 	rest = t->text;
 	while ((line = strsep(&rest, "\n"))) {
 		if (!*line)
@@ -62,55 +76,53 @@ static void put_lines(struct ctl *ctl, struct text *t, const struct job *job,
 		row.begin = false;
 		ctl->sched->record.nr++;
 	}
-	free(t->text);
+	if (t->size > KEEP)
+		text_close(t);
+}
+
+void ctl_record_close(struct ctl *ctl)
+{
+	text_close(&ctl->sched->lines);
 }
 
 void ctl_record_begin(struct ctl *ctl)
 {
-	struct text t;
-
 	store_trim_lines(ctl->store, (uint64_t)ctl->conf->record);
 	ctl->sched->record = (struct sched_record){ .nr = 0 };
 	if (!recording(ctl))
 		return;
 	record_begin(&ctl->sched->view, CTL_SEED, ctl->conf->policy,
-		     text_open(&t));
-	put_lines(ctl, &t, NULL, true);
+		     lines_open(ctl));
+	put_lines(ctl, NULL, true);
 }
 
 void ctl_record_event(struct ctl *ctl, const struct event *e, bool told)
 {
-	struct text t;
-
 	if (!recording(ctl))
 		return;
-	record_event(&ctl->sched->view, e, told, text_open(&t));
-	put_lines(ctl, &t, e->job, false);
+	record_event(&ctl->sched->view, e, told, lines_open(ctl));
+	put_lines(ctl, e->job, false);
 }
 
 void ctl_record_state(struct ctl *ctl, const char *state)
 {
-	struct text t;
-
 	if (!recording(ctl))
 		return;
-	record_state(state, text_open(&t));
-	put_lines(ctl, &t, NULL, false);
+	record_state(state, lines_open(ctl));
+	put_lines(ctl, NULL, false);
 }
 
 void ctl_record_pass(struct ctl *ctl)
 {
-	struct text t;
-
 	if (!recording(ctl))
 		return;
-	record_pass(&ctl->sched->view, ctl->sched->plan.nr, text_open(&t));
-	put_lines(ctl, &t, NULL, false);
+	record_pass(&ctl->sched->view, ctl->sched->plan.nr, lines_open(ctl));
+	put_lines(ctl, NULL, false);
 	for (size_t i = 0; i < ctl->sched->plan.nr; i++) {
 		const struct plan_entry *e = &ctl->sched->plan.entry[i];
 
-		record_plan(&ctl->sched->view, e, text_open(&t));
-		put_lines(ctl, &t, e->job, false);
+		record_plan(&ctl->sched->view, e, lines_open(ctl));
+		put_lines(ctl, e->job, false);
 	}
 }
 
@@ -162,7 +174,7 @@ void ctl_record_read(struct ctl_peer *p, uint64_t re,
 	Control__Record answer = CONTROL__RECORD__INIT;
 	struct store *store = p->ctl->store;
 	uint64_t first, last;
-	struct text t;
+	struct sched_text t;
 	struct chunk c;
 
 	store_lines(store, &first, &last);

@@ -175,6 +175,7 @@ void ctl_sched_destroy(struct ctl *ctl)
 		return;
 	sd_event_source_disable_unref(ctl->sched->pass);
 	sched_end(ctl);
+	ctl_record_close(ctl);
 	free(ctl->sched);
 }
 

@@ -108,6 +108,8 @@ char *ctl_resume(struct ctl *ctl);
 void ctl_record_begin(struct ctl *ctl);
 /* Record an event, before it is applied. */
 void ctl_record_event(struct ctl *ctl, const struct event *e, bool told);
+/* Let go of what the last lines were written with. */
+void ctl_record_close(struct ctl *ctl);
 /* Record what is given to policy_load(). */
 void ctl_record_state(struct ctl *ctl, const char *state);
 /* Record that the policy has decided; its plan is not carried out yet. */
