@@ -22,7 +22,7 @@ submitter() { # NAME
 }
 
 @test "each job that was acknowledged while daemons were killed runs once, and ends once" {
-	local kills=${STINT_LONG:+1000}
+	local kills=${STINT_LONG:+1000} each=${STINT_LONG:+2}
 	start_controller_anew() {
 		slay "$controller"
 		start_controller
@@ -37,7 +37,7 @@ submitter() { # NAME
 	for n in $(seq "${kills:-12}"); do
 		sleep "0.$((RANDOM % 10))"
 		start_controller_anew
-		[ $((n % 10)) != 0 ] || slay_agent h1
+		[ $((n % ${each:-10})) != 0 ] || slay_agent h1
 	done
 	touch "$bed/enough"
 	for p in $submitters; do

@@ -207,17 +207,18 @@ class Bed:
         return {name: memory(self.service(name))
                 for name in ["controller", *self.hosts]}
 
-    def restart(self, name):
-        """Kill a service with -9 and start it as `stint testbed up` did."""
+    def restart(self, name, *options):
+        """Kill a service with -9 and start it as `stint testbed up` did, with options more."""
         end([self.service(name)])
         if name in self.restarted:
             self.restarted[name].wait()
         if name == "controller":
-            argv = [self.exe, "controller", *controller_options(self.home)]
+            argv = [self.exe, "controller", *controller_options(self.home),
+                    *options]
             log = f"{self.home}/controller.log"
         else:
             argv = [self.exe, "testbed", "exec", name, self.exe, "agent",
-                    *agent_options(self.home, name)]
+                    *agent_options(self.home, name), *options]
             log = f"{self.home}/{name}/agent.log"
         with open(log, "ab") as out:
             self.restarted[name] = subprocess.Popen(
