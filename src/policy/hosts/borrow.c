@@ -340,6 +340,31 @@ static uint32_t open_to(const struct borrow *p, const struct view *view,
 	return n;
 }
 
+/* Whether the places where the job runs and may stay are taken. */
+static void hold_places(struct borrow *p, const struct view *view,
+			const struct job *job, bool as)
+{
+	for (uint32_t i = 0; i < job->n; i++)
+		if (may_stay(view, job, i))
+			p->taken[job->hosts[i]] = as;
+}
+
+/*
+ * Within a slice the jobs that run go on.  A rank that must leave gets no place of
+ * another one of them, whichever of the two is first in the ring.
+ */
+static void go_on(struct borrow *p, const struct view *view, struct plan *plan)
+{
+	for (size_t i = 0; i < p->ring.nr; i++)
+		if (p->ring.job[i]->state == JOB_RUNNING)
+			hold_places(p, view, p->ring.job[i], true);
+	for (size_t i = 0; i < p->ring.nr; i++)
+		if (p->ring.job[i]->state == JOB_RUNNING) {
+			hold_places(p, view, p->ring.job[i], false);
+			choose_slice(p, view, plan, i);
+		}
+}
+
 /*
  * Choose which jobs run in this slice.  Within a slice the jobs that run go on first,
  * and others get idle hosts if that is worth it.  False if a job is left out that waits
@@ -351,9 +376,8 @@ static bool give_out(struct borrow *p, const struct view *view,
 	bool lend = new_slice || slices_lend(&p->slices, view);
 	bool all = true;
 
-	for (size_t i = 0; i < p->ring.nr && !new_slice; i++)
-		if (p->ring.job[i]->state == JOB_RUNNING)
-			choose_slice(p, view, plan, i);
+	if (!new_slice)
+		go_on(p, view, plan);
 	for (size_t i = 0; i < p->ring.nr && lend; i++)
 		if (new_slice || p->ring.job[i]->state != JOB_RUNNING)
 			choose_slice(p, view, plan, i);
