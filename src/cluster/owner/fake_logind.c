@@ -179,10 +179,15 @@ static int answer_properties(sd_bus_message *m)
 	return 1;
 }
 
+static sd_bus_message *late; /* it asked for an inhibitor */
+
 static int answer_inhibit(sd_bus_message *m)
 {
 	int p[2], r;
 
+	if (fake_logind.inhibits_not)
+		return sd_bus_reply_method_errorf(
+			m, FAKE_LOGIND ".OperationInProgress", "not now");
 	assert_int_equal(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
 	if (fake_logind.inhibited >= 0)
 		close(fake_logind.inhibited);
@@ -190,6 +195,25 @@ static int answer_inhibit(sd_bus_message *m)
 	r = sd_bus_reply_method_return(m, "h", p[1]);
 	close(p[1]);
 	return r;
+}
+
+static int take_inhibit(sd_bus_message *m)
+{
+	fake_logind.inhibits++;
+	if (!fake_logind.inhibits_late)
+		return answer_inhibit(m);
+	sd_bus_message_unref(late);
+	late = sd_bus_message_ref(m);
+	return 1;
+}
+
+bool fake_inhibits(void)
+{
+	if (!late)
+		return false;
+	assert_true(answer_inhibit(late) >= 0);
+	late = sd_bus_message_unref(late);
+	return true;
 }
 
 static int on_call(sd_bus_message *m, void *ctx, sd_bus_error *err)
@@ -204,7 +228,7 @@ static int on_call(sd_bus_message *m, void *ctx, sd_bus_error *err)
 	if (sd_bus_message_is_method_call(m, NULL, "GetAll"))
 		return answer_properties(m);
 	if (sd_bus_message_is_method_call(m, NULL, "Inhibit"))
-		return answer_inhibit(m);
+		return take_inhibit(m);
 	return 0;
 }
 
@@ -226,6 +250,7 @@ void fake_logind_comes(void)
 
 void fake_logind_goes(void)
 {
+	late = sd_bus_message_unref(late);
 	if (fake_logind.bus) {
 		sd_bus_flush(fake_logind.bus);
 		sd_bus_detach_event(fake_logind.bus);
@@ -271,18 +296,30 @@ void fake_session_goes(int i)
 	free(path);
 }
 
-/* Signals that this property of a session is so, whatever it is. */
-void fake_session_changes(int i, const char *name, bool value)
+static void signal_change(const char *path, const char *interface,
+			  const char *name, bool value)
 {
-	char *path = fake_session_path(i);
 	sd_bus_message *m = NULL;
 
 	assert_true(sd_bus_message_new_signal(fake_logind.bus, &m, path,
 					      "org.freedesktop.DBus.Properties",
 					      "PropertiesChanged") >= 0);
-	assert_true(sd_bus_message_append(m, "sa{sv}as", FAKE_LOGIND ".Session",
-					  1, name, "b", (int)value, 0) >= 0);
+	assert_true(sd_bus_message_append(m, "sa{sv}as", interface, 1, name,
+					  "b", (int)value, 0) >= 0);
 	assert_true(sd_bus_send(fake_logind.bus, m, NULL) >= 0);
 	sd_bus_message_unref(m);
+}
+
+/* Signals that this property of a session is so, whatever it is. */
+void fake_session_changes(int i, const char *name, bool value)
+{
+	char *path = fake_session_path(i);
+
+	signal_change(path, FAKE_LOGIND ".Session", name, value);
 	free(path);
+}
+
+void fake_manager_changes(const char *name, bool value)
+{
+	signal_change(FAKE_OBJECT, FAKE_LOGIND ".Manager", name, value);
 }

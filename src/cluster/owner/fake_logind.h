@@ -29,8 +29,10 @@ struct fake_logind {
 		const char *user, *type, *tty;
 	} session[FAKE_SESSIONS];
 	bool ends;
+	bool inhibits_not;	    /* it refuses inhibitors */
+	bool inhibits_late;	    /* it gives them by fake_inhibits() */
 	int inhibited;		    /* our end of its pipe; -1: nobody asked */
-	unsigned lists;		    /* that it was asked for */
+	unsigned lists, inhibits;   /* that it was asked for */
 	struct random_stream *lies; /* NULL: none */
 };
 extern struct fake_logind fake_logind;
@@ -43,6 +45,10 @@ void fake_logind_comes(void);
 void fake_logind_goes(void);
 /* A signal of its manager. */
 void fake_emit(const char *member, const char *types, ...);
+/* A property of its manager is so from now on, as is signalled. */
+void fake_manager_changes(const char *name, bool value);
+/* Answer who asked for an inhibitor meanwhile; false: nobody did. */
+bool fake_inhibits(void);
 
 /* Sessions, told by signals if it is there. */
 void fake_session_comes(int i, const char *user, const char *type);

@@ -35,6 +35,7 @@ struct logind {
 	sd_bus_slot *list; /* the question for all sessions */
 	int inhibitor;	   /* -1: none */
 	usec_t delay;	   /* for so long the host waits; 0: not known */
+	bool unheld;	   /* it refused one, as was told */
 	bool sleeps, ends, lid, lid_known;
 	sd_event_source *beat, *again;
 };
@@ -126,65 +127,74 @@ static void ask_list(struct logind *l)
 		cannot_tell(l, true, "logind cannot be asked");
 }
 
-static usec_t beat(const struct logind *l)
-{
-	return 3 * l->owner->conf.patience;
-}
-
-static int on_beat(sd_event_source *src, uint64_t usec, void *arg)
-{
-	struct logind *l = arg;
-
-	ask_list(l);
-	sd_event_source_set_time_relative(src, beat(l));
-	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-	return 0;
-}
-
 /* ---- going down, or to sleep ---- */
 
-static int on_inhibited(sd_bus_message *m, void *arg, sd_bus_error *err)
+static bool goes(const struct logind *l)
 {
-	struct logind *l = arg;
-	int fd;
-
-	if (sd_bus_message_is_method_error(m, NULL) ||
-	    sd_bus_message_read(m, "h", &fd) <= 0) {
-		log_info("owner: logind does not wait for guests to leave");
-		return 0;
-	}
-	io_close(&l->inhibitor);
-	l->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return 0;
-}
-
-/* Not while it goes: it would wait once more. */
-static void inhibit(struct logind *l)
-{
-	if (l->inhibitor < 0 && !l->sleeps && !l->ends)
-		sd_bus_call_method_async(
-			l->bus, NULL, LOGIND, OBJECT, MANAGER, "Inhibit",
-			on_inhibited, l, "ssss", "shutdown:sleep", "Stint",
-			"Guests leave this host first", "delay");
+	return l->sleeps || l->ends;
 }
 
 static void logind_release(void *source)
 {
 	struct logind *l = source;
 
-	if ((l->sleeps || l->ends) && l->inhibitor >= 0) {
+	if (goes(l) && l->inhibitor >= 0) {
 		log_info("owner: no guest is left: the host may go");
 		io_close(&l->inhibitor);
 	}
 }
 
-static void set_going(struct logind *l, bool *which, bool begins)
+static void release_if_empty(struct logind *l)
 {
-	*which = begins;
-	owner_hold(l->owner, PRESENCE_GOING, l->sleeps || l->ends, NULL);
-	inhibit(l);
-	if (begins && l->owner->ops->empty(l->owner->ctx))
+	if (l->owner->ops->empty(l->owner->ctx))
 		logind_release(l);
+}
+
+/*
+ * It may refuse, or answer too late, as on a machine that wakes up: then it is asked
+ * again (on_beat()).  What is given as the host goes already may be of use to nobody.
+ */
+static int on_inhibited(sd_bus_message *m, void *arg, sd_bus_error *err)
+{
+	struct logind *l = arg;
+	const sd_bus_error *why = sd_bus_message_get_error(m);
+	bool was = l->unheld;
+	int fd = -1;
+
+	l->unheld = why || sd_bus_message_read(m, "h", &fd) <= 0;
+	if (l->unheld && !was)
+		log_warnx("owner: logind does not wait for guests to leave: %s",
+			  why ? why->name : "no descriptor");
+	if (l->unheld)
+		return 0;
+	io_close(&l->inhibitor);
+	l->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	release_if_empty(l);
+	return 0;
+}
+
+/* Not while it goes: it would wait once more. */
+static void inhibit(struct logind *l)
+{
+	if (l->inhibitor < 0 && !goes(l))
+		sd_bus_call_method_async(
+			l->bus, NULL, LOGIND, OBJECT, MANAGER, "Inhibit",
+			on_inhibited, l, "ssss", "shutdown:sleep", "Stint",
+			"Guests leave this host first", "delay");
+}
+
+static void set_going(struct logind *l)
+{
+	owner_hold(l->owner, PRESENCE_GOING, goes(l), NULL);
+	inhibit(l);
+	release_if_empty(l);
+}
+
+/* Guests are to be gone when its patience is over. */
+static void begin_going(struct logind *l)
+{
+	l->owner->signs.sign[PRESENCE_GOING].by =
+		l->delay ? owner_now() + l->delay : 0;
 }
 
 static int on_prepare(sd_bus_message *m, void *arg, sd_bus_error *err)
@@ -196,12 +206,12 @@ static int on_prepare(sd_bus_message *m, void *arg, sd_bus_error *err)
 	if (sd_bus_message_read(m, "b", &begins) <= 0)
 		return 0;
 	if (begins)
-		l->owner->signs.sign[PRESENCE_GOING].by =
-			l->delay ? owner_now() + l->delay : 0;
-	else if ((l->sleeps || l->ends) && l->inhibitor >= 0)
+		begin_going(l);
+	else if (goes(l) && l->inhibitor >= 0)
 		log_warnx("owner: logind waits no longer, and guests are "
 			  "still here (InhibitDelayMaxSec in logind.conf)");
-	set_going(l, sleep ? &l->sleeps : &l->ends, begins);
+	*(sleep ? &l->sleeps : &l->ends) = begins;
+	set_going(l);
 	return 0;
 }
 
@@ -245,18 +255,40 @@ static int take_property(void *ctx, const char *name, sd_bus_message *m)
 	return r;
 }
 
-/* It may go already when we come. */
+/* Of an answer that is none the last line alone is of effect. */
+static void take_manager(struct logind *l, sd_bus_message *m)
+{
+	bool went = goes(l);
+
+	(void)each_property(m, take_property, l);
+	if (goes(l) && !went)
+		begin_going(l);
+	set_going(l);
+}
+
 static int on_manager(sd_bus_message *m, void *arg, sd_bus_error *err)
 {
-	struct logind *l = arg;
-
-	if (!sd_bus_message_is_method_error(m, NULL))
-		(void)each_property(m, take_property, l);
-	set_going(l, &l->ends, l->ends);
+	take_manager(arg, m); /* it may go already */
 	return 0;
 }
 
 /* ---- it comes and goes ---- */
+
+static usec_t beat(const struct logind *l)
+{
+	return 3 * l->owner->conf.patience;
+}
+
+static int on_beat(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct logind *l = arg;
+
+	ask_list(l);
+	inhibit(l);
+	sd_event_source_set_time_relative(src, beat(l));
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	return 0;
+}
 
 static void appear(struct logind *l)
 {
@@ -325,7 +357,7 @@ static int on_changed(sd_bus_message *m, void *arg, sd_bus_error *err)
 	if (sd_bus_message_read(m, "s", &interface) <= 0)
 		return 0;
 	if (!strcmp(interface, MANAGER) && !strcmp(path, OBJECT))
-		(void)each_property(m, take_property, l);
+		take_manager(l, m);
 	if (!s || !s->known || s->ask || strcmp(interface, LOGIND ".Session"))
 		return 0;
 	if (s->broken) {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -12,10 +13,24 @@
 #include "cluster/owner/fake_logind.h"
 #include "cluster/owner/play.h"
 
+static int64_t
+	slept; /* seconds that this process counts and the machine did not */
+
+/* The C library's, which all here call, with the time asleep that a suspended machine has. */
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (clock == CLOCK_BOOTTIME || clock == CLOCK_REALTIME)
+		ret->tv_sec += slept;
+	return r;
+}
+
 static int setup(void **state)
 {
 	int r = play_setup(state);
 
+	slept = 0;
 	fake_start_bus();
 	memset(&fake_logind, 0, sizeof(fake_logind));
 	fake_logind.inhibited = -1;
@@ -279,6 +294,82 @@ static void a_host_that_sleeps_with_its_guests(void **state)
 	COMES(is_released());
 }
 
+/* Eight hours each, once with guests, whose last one goes as the host is awake again. */
+static void a_host_that_sleeps_twice(void **state)
+{
+	usec_t since;
+
+	play_guests = true;
+	fake_logind_comes();
+	play_begin("logind");
+	COMES(fake_logind.inhibited >= 0);
+	for (int i = 0; i < 2; i++) {
+		fake_emit("PrepareForSleep", "b", 1);
+		COMES(is()->here);
+		assert_int_equal(is()->cause, PRESENCE_GOING);
+		assert_in_range(is()->going_by - owner_now(), FAKE_DELAY / 2,
+				FAKE_DELAY);
+		if (!play_guests)
+			COMES(is_released());
+		since = is()->since;
+		slept += 8 * 3600;
+		fake_emit("PrepareForSleep", "b", 0);
+		COMES(!is()->here);
+		/* Nobody was there all the night. */
+		assert_true(is()->since - since >= 8 * USEC_PER_HOUR);
+		assert_in_range(is()->idle_since, is()->since - USEC_PER_SEC,
+				owner_now());
+		if (play_guests)
+			assert_false(is_released());
+		play_guests = false;
+		owner_emptied(play_owner);
+	}
+	COMES(!is_released()); /* another one, for the next time */
+}
+
+/* It is asked again: else the host would sleep with its guests from then on. */
+static void an_inhibitor_that_is_refused(void **state)
+{
+	play_conf.patience = 50 * USEC_PER_MSEC;
+	fake_logind.inhibits_not = true;
+	play_guests = true;
+	fake_logind_comes();
+	play_begin("logind");
+	COMES(fake_logind.lists > 2);
+	assert_int_equal(fake_logind.inhibited, -1);
+	fake_logind.inhibits_not = false;
+	COMES(fake_logind.inhibited >= 0);
+	assert_false(is_released());
+}
+
+/* The host is about to sleep, with no guest, when it is given: nothing may wait for us. */
+static void an_inhibitor_that_comes_late(void **state)
+{
+	fake_logind.inhibits_late = true;
+	fake_logind_comes();
+	play_begin("logind");
+	COMES(fake_logind.inhibits);
+	fake_emit("PrepareForSleep", "b", 1);
+	COMES(is()->here);
+	assert_true(fake_inhibits());
+	COMES(is_released());
+}
+
+static void what_it_says_by_a_property(void **state)
+{
+	play_guests = true;
+	fake_logind_comes();
+	play_begin("logind");
+	COMES(fake_logind.inhibited >= 0);
+	fake_manager_changes("PreparingForShutdown", true);
+	COMES(is()->here);
+	assert_int_equal(is()->cause, PRESENCE_GOING);
+	assert_true(is()->going_by > owner_now());
+	fake_manager_changes("PreparingForShutdown", false);
+	COMES(!is()->here);
+	assert_false(is_released());
+}
+
 static void a_host_that_goes_already(void **state)
 {
 	fake_logind.ends = true;
@@ -381,6 +472,10 @@ int main(void)
 		TEST(one_that_flaps),
 		TEST(a_host_that_sleeps_waits_for_its_guests),
 		TEST(a_host_that_sleeps_with_its_guests),
+		TEST(a_host_that_sleeps_twice),
+		TEST(an_inhibitor_that_is_refused),
+		TEST(an_inhibitor_that_comes_late),
+		TEST(what_it_says_by_a_property),
 		TEST(a_host_that_goes_already),
 		TEST(whatever_it_says),
 	};

@@ -20,20 +20,27 @@
 #define HOUR (3600 * USEC_PER_SEC)
 
 /* From a child, because the agent's end is served by this process. */
-static int say(const char *verb, usec_t span)
+static int say_as(uid_t uid, const char *verb, usec_t span)
 {
 	pid_t pid = fork();
 	struct error err;
 	int status;
 
 	if (!pid) {
-		int r = owner_say(play_dir, verb, (uint64_t)span, &err);
+		int r = uid ? setresuid(uid, uid, uid) : 0;
 
+		if (!r)
+			r = owner_say(play_dir, verb, (uint64_t)span, &err);
 		_exit(r ? 1 : 0);
 	}
 	while (!waitpid(pid, &status, WNOHANG))
 		assert_true(sd_event_run(play_event, 10 * USEC_PER_MSEC) >= 0);
 	return status;
+}
+
+static int say(const char *verb, usec_t span)
+{
+	return say_as(0, verb, span);
 }
 
 static void what_is_said_holds(void **state)
@@ -60,6 +67,29 @@ static void what_is_said_holds(void **state)
 	play_begin(NULL);
 	play_settle();
 	assert_false(is()->here);
+}
+
+/* Where somebody is logged in, nobody else has the guests run on before their eyes. */
+static void who_may_say_away(void **state)
+{
+	const struct owner_uids ada = { .nr = 1, .uid = { 4321 } };
+
+	if (geteuid())
+		return; /* it takes three users */
+	play_begin("none");
+	assert_int_equal(chmod(play_dir, 0711), 0);
+	assert_int_equal(say_as(4322, "away", HOUR), 0); /* nobody is there */
+	owner_set_uids(play_owner, OWNER_UTMP, &ada);
+	assert_int_equal(say_as(4322, "here", HOUR), 0);
+	assert_true(is()->here);
+	assert_int_not_equal(say_as(4322, "away", HOUR), 0);
+	assert_true(is()->here);
+	assert_int_equal(say_as(4321, "away", HOUR), 0);
+	COMES(!is()->here);
+	assert_int_equal(say_as(4322, "evict", HOUR), 0);
+	assert_true(is()->evict);
+	assert_int_equal(say("away", HOUR), 0);
+	COMES(!is()->here);
 }
 
 static int connect_raw(void)
@@ -146,6 +176,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, play_setup, play_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_said_holds),
+		TEST(who_may_say_away),
 		TEST(talkers_and_silent_ones),
 		TEST(flood_of_one_user),
 	};
