@@ -280,13 +280,15 @@ static void apply_migrate(struct view *view, const struct event *e)
 {
 	struct job *job = e->job;
 	int active = job->state == JOB_RUNNING;
+	bool came;
 
 	assert(job->state != JOB_WAITING && job->hosts && e->rank < job->n &&
 	       e->host < view->nr_hosts);
+	came = job->hosts[e->rank] != e->host;
 	close_account(view, job);
 	occupy(view, job, -1, -active);
 	job->hosts[e->rank] = e->host;
-	if (job_rank_frozen(job, e->rank))
+	if (came && job_rank_frozen(job, e->rank))
 		thaw(view, job, e->rank);
 	set_stuck(job, e->rank, e->refused);
 	occupy(view, job, 1, active);

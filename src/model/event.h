@@ -28,8 +28,9 @@ enum event_type {
 	EVENT_ARRIVE,  /* job, filled in, joins the waiting */
 	EVENT_START,   /* job runs on n processors: hosts */
 	EVENT_RESIZE,  /* running job has n processors from now on: hosts */
-	EVENT_MIGRATE, /* the rank of a job is on host now, and not frozen;
-			  refused: it cannot leave that one, as it is */
+	EVENT_MIGRATE, /* the rank of a job is on host now, and not frozen if it
+			  was on another before; refused: it cannot leave that
+			  one, as it is */
 	EVENT_SUSPEND, /* job stands still; keeps its hosts, frees processors */
 	EVENT_RESUME,  /* job goes on; on hosts, if given */
 	EVENT_FREEZE,  /* the rank of a job stands still, and the job with it */

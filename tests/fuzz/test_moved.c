@@ -13,19 +13,29 @@
 
 #include <cmocka.h>
 
+#include "cluster/controller/job/job.h"
+#include "cluster/controller/rank_move/rank_move.h"
+#include "cluster/controller/state/find.h"
+#include "model/presence.h"
+#include "model/view.h"
 #include "three.h"
 
-/* Rank 1.0 is asked for by its old keeper to be sent there. */
-static void send_out(const char *name, struct conn *to, uint64_t epoch)
+static void gets_ready(struct conn *to, uint64_t epoch)
 {
 	Keeper__Receiving receiving = KEEPER__RECEIVING__INIT;
 
-	migrate(name, name); /* each is a request of its own */
 	actor_keeper_hello(to, epoch, KEEPER__STATE__EMPTY, 0);
 	receiving.epoch = epoch;
 	receiving.port = 1;
 	actor_keeper(to, epoch, 0, 0, KEEPER__EVENT__BODY_RECEIVING,
 		     &receiving);
+}
+
+/* Rank 1.0 is asked for by its old keeper to be sent there. */
+static void send_out(const char *name, struct conn *to, uint64_t epoch)
+{
+	migrate(name, name); /* each is a request of its own */
+	gets_ready(to, epoch);
 }
 
 static void begin(void)
@@ -341,6 +351,107 @@ static void the_next_controller_knows_the_move(void **state)
 	actors_run(landed, NULL);
 }
 
+/* ---- a rank that stands still */
+
+static void owner_comes(struct conn *agent)
+{
+	Control__HostReport report = CONTROL__HOST_REPORT__INIT;
+	Control__Presence presence = CONTROL__PRESENCE__INIT;
+	Control__Lending lending = CONTROL__LENDING__INIT;
+
+	presence.here = lending.leave = true;
+	presence.cause = PRESENCE_SESSION;
+	lending.closed = CLOSED_OWNER;
+	lending.guests_most = GUESTS_ANY;
+	report.presence = &presence;
+	report.lending = &lending;
+	actor_say(agent, MESSAGE_BODY(HOST_REPORT), &report);
+}
+
+static void runs_on_h1(void)
+{
+	all_come(-1, -1);
+	submit(1, "h1", NULL);
+	actor_keeper_starts(h1);
+}
+
+static struct ctl_move *moves_by(struct ctl *ctl, usec_t by)
+{
+	const struct ctl_move_bounds bounds = { .by = by };
+	struct error err;
+
+	assert_int_equal(ctl_move_begin(rank_of(ctl), ctl_host_find(ctl, "h2"),
+					bounds, NULL, &err),
+			 0);
+	return rank_of(ctl)->move;
+}
+
+/* Its move fails before its keeper was asked to send it: that did not let it run. */
+static bool stands_on(void *ctx)
+{
+	struct ctl_rank *r;
+
+	runs_on_h1();
+	r = rank_of(ctx);
+	assert_true(ctl_rank_freeze(r, true, true));
+	ctl_move_failed(moves_by(ctx, 0), "h2 takes no guests");
+	assert_true(r->frozen_since && job_rank_frozen(r->job->model, 0));
+	ASKED(SUSPEND) = 0;
+	assert_true(ctl_rank_freeze(r, false, true));
+	assert_int_equal(ASKED(SUSPEND), 1);
+	assert_false(job_rank_frozen(r->job->model, 0));
+	return false;
+}
+
+static void a_rank_stands_still_when_its_move_fails(void **state)
+{
+	actors_run(stands_on, NULL);
+}
+
+/* Its owner waits, and the destination is not ready when most of the time is over. */
+static bool stands_in_time(void *ctx)
+{
+	struct ctl_rank *r;
+
+	if (!step++) {
+		runs_on_h1();
+		owner_comes(h1);
+		moves_by(ctx, ctl_now() + 40 * USEC_PER_MSEC);
+	}
+	r = rank_of(ctx);
+	if (not_yet(r->frozen_since != 0))
+		return true;
+	assert_int_equal(ASKED(SUSPEND), 1);
+	assert_true(job_rank_frozen(r->job->model, 0));
+	gets_ready(h2, r->move->epoch);
+	assert_int_equal(ASKED(MIGRATE_OUT), 1);
+	assert_false(r->frozen_since || job_rank_frozen(r->job->model, 0));
+	return false;
+}
+
+/* Nobody waits, and it runs on; nor does it stand still once it is being sent. */
+static bool runs_on(void *ctx)
+{
+	if (!step++) {
+		runs_on_h1();
+		moves_by(ctx, ctl_now());
+	}
+	if (not_yet(!rank_of(ctx)->move->stand))
+		return true;
+	assert_int_equal(ASKED(SUSPEND), 0);
+	owner_comes(h1);
+	gets_ready(h2, rank_of(ctx)->move->epoch);
+	assert_false(ctl_rank_freeze(rank_of(ctx), true, true));
+	return false;
+}
+
+static void it_is_in_nobodys_way_while_a_host_gets_ready(void **state)
+{
+	actors_run(stands_in_time, NULL);
+	set_up(state);
+	actors_run(runs_on, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +462,8 @@ int main(void)
 		TEST(it_runs_on_without_the_host_it_left),
 		TEST(a_rank_that_ends_ends_its_move),
 		TEST(the_next_controller_knows_the_move),
+		TEST(a_rank_stands_still_when_its_move_fails),
+		TEST(it_is_in_nobodys_way_while_a_host_gets_ready),
 	};
 
 	return cmocka_run_group_tests_name("moved", tests, NULL, NULL);

@@ -193,17 +193,16 @@ static bool stuck_there(const struct leaving *l, const struct job *job,
 }
 
 /*
- * The target for the rank, or NULL. A host to which a move has just failed is tried
- * again later if there is no other one; *ret_later is when.
+ * The target for the rank, or NULL.  A host to which a move has just failed is tried
+ * again later if there is no other one; till then it is no place.
  */
 static struct target *place_for(const struct leaving *l, const struct job *job,
-				uint32_t rank, usec_t *ret_later)
+				uint32_t rank)
 {
 	uint32_t here = job->hosts[rank], failed = here;
 	usec_t later, first = USEC_MAX;
 	struct target *to;
 
-	*ret_later = 0;
 	if (!(l->how & LEAVE_MOVES) || stuck_there(l, job, rank))
 		return NULL;
 	targets_make(l->targets, l->view, l->plan);
@@ -217,7 +216,6 @@ static struct target *place_for(const struct leaving *l, const struct job *job,
 	}
 	if (to || first == USEC_MAX)
 		return to;
-	*ret_later = first;
 	plan_wake(l->plan, first,
 		  BECAUSE(failed_there, .rank = rank, .host = failed));
 	return NULL;
@@ -234,15 +232,12 @@ static bool leave_by_moves(void *ctx, const struct job *job, bool turn)
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *h = host_of(l, job, i);
 		struct target *to = NULL;
-		usec_t later = 0;
 
 		if (!must_leave(l, h, job) ||
 		    flights_find(l->flights, job, i) || stands(l, job, i))
 			continue;
 		if (turn || !host_goes(h))
-			to = place_for(l, job, i, &later);
-		if (!to && later)
-			continue;
+			to = place_for(l, job, i);
 		if (!to) {
 			if (no_place_for(l, job, i))
 				return false;

@@ -399,7 +399,7 @@ static void a_pace_is_saved(void **state)
 
 /*
  * After a failed move another host is tried at once; the same one only when
- * there is no other, and later.
+ * there is no other, and later: till then the rank is in nobody's way.
  */
 static void what_failed_goes_elsewhere(void **state)
 {
@@ -421,7 +421,16 @@ static void what_failed_goes_elsewhere(void **state)
 	}
 	save_and_load();
 	/* Host 1 failed at 51 s. */
+	leave(BOTH, "wake 62;freeze job 1 rank 0;");
+	leave(LEAVE_MOVES, "wake 62;");
+	pass_stands_still(j, 0);
 	leave(BOTH, "wake 62;");
+	/* Nor does it wait for that beyond what the terms say. */
+	j->requeue = true;
+	host[0].freeze_most = SEC;
+	view.now += SEC;
+	leave(BOTH, "wake 62;requeue job 1;");
+	j->requeue = false;
 	view.now = 62 * SEC;
 	flights_begin_pass(&flights, &view, &plan);
 	leave(BOTH, "migrate job 1 rank 0 to 1;");

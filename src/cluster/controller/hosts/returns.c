@@ -4,25 +4,67 @@
  * An agent tells of the last returns again and again.  What it tells first is what has
  * been before: nobody knows any more who was there then.
  */
+#include <inttypes.h>
+
 #include "cluster/controller/hosts/hosts.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
 #include "cluster/controller/state/rank.h"
+#include "core/log.h"
 
-/* Ranks that are the host's guests now. */
-static void meet(struct ctl_host *h, usec_t at)
+/* fn(h, rank, at) for ranks that are the host's guests now. */
+static void each_guest(struct ctl_host *h,
+		       void (*fn)(struct ctl_host *h, struct ctl_rank *r,
+				  usec_t at),
+		       usec_t at)
 {
 	struct klink *k;
 
 	TAILQ_FOREACH (k, &h->klinks, link) {
 		struct ctl_rank *r = k->job ? klink_rank(k) : NULL;
 
-		if (!r || !klink_is_current(k) || !ctl_rank_active(r) ||
-		    r->host != h || ctl_host_is_home(h, r->job))
-			continue;
-		ctl_rank_meets_return(r, at);
-		h->lending.met = at;
+		if (r && klink_is_current(k) && ctl_rank_active(r) &&
+		    r->host == h && !ctl_host_is_home(h, r->job))
+			fn(h, r, at);
 	}
+}
+
+static void meets(struct ctl_host *h, struct ctl_rank *r, usec_t at)
+{
+	ctl_rank_meets_return(r, at);
+	h->lending.met = at;
+}
+
+static const char *way_out(const struct ctl_rank *r)
+{
+	static const char *const steps[] = {
+		[STEP_KEEPER] = "its destination starts a keeper",
+		[STEP_RECEIVING] = "its destination gets ready",
+		[STEP_OUT] = "it is being sent",
+		[STEP_RESTORED] = "how far its move is is not known",
+	};
+
+	return r->frozen_since ? "it stands still"
+	       : r->move       ? steps[r->move->step]
+			       : "no move of it is under way";
+}
+
+static void is_late(struct ctl_host *h, struct ctl_rank *r, usec_t at)
+{
+	log_info("host=%s late=guest job=%" PRIu64 " rank=%u why=\"%s\"",
+		 h->name, r->job->id, r->rank, way_out(r));
+}
+
+/* Once for a return: where its guests are on their way as the time to leave is over. */
+static void look_if_late(struct ctl_host *h)
+{
+	struct ctl_lending *l = &h->lending;
+
+	if (!l->giving || !l->is.leave_by || ctl_now() < l->is.leave_by ||
+	    l->late == l->known)
+		return;
+	l->late = l->known;
+	each_guest(h, is_late, 0);
 }
 
 /* Wherever they are meanwhile, if their jobs are not over. */
@@ -48,11 +90,12 @@ void ctl_host_returns(struct ctl_host *h)
 		const struct owner_return *o = &l->last[i];
 
 		if (l->heard && o->wall > l->known)
-			meet(h, o->wall);
+			each_guest(h, meets, o->wall);
 		if (o->wall > l->known)
 			l->known = o->wall;
 		if (l->met && o->wall == l->met && o->took >= 0)
 			give_back(h, o->wall, o->took);
 	}
 	l->heard = true;
+	look_if_late(h);
 }

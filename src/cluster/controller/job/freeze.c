@@ -21,18 +21,33 @@ static void now_frozen(struct ctl_rank *r, bool on, bool told)
 	ctl_sched_frozen(r, on, told);
 }
 
+/* A rank that is being sent, or may be, is the engine's to stop. */
+static bool is_sent(const struct ctl_move *m)
+{
+	return m && m->step != STEP_KEEPER && m->step != STEP_RECEIVING;
+}
+
 bool ctl_rank_freeze(struct ctl_rank *r, bool on, bool told)
 {
 	Keeper__Suspend q = KEEPER__SUSPEND__INIT;
 	struct klink *k = klink_of(r);
 
-	if (r->state != STATE(RUNNING) || r->move || !k || !k->heard ||
+	if (r->state != STATE(RUNNING) || is_sent(r->move) || !k || !k->heard ||
 	    on == (r->frozen_since != 0))
 		return false;
 	q.on = on;
 	klink_request(k, KEEPER__REQUEST__BODY_SUSPEND, &q);
 	now_frozen(r, on, told);
 	return true;
+}
+
+void ctl_rank_give_way(struct ctl_rank *r)
+{
+	const struct host *hosts = ctl_sched_view(r->job->ctl)->hosts;
+	const struct job *job = r->job->model;
+
+	if (job && host_evicts(&hosts[r->host->ix], job))
+		ctl_rank_freeze(r, true, true);
 }
 
 void ctl_rank_is_frozen(struct ctl_rank *r, bool on)

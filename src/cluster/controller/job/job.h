@@ -124,6 +124,11 @@ void ctl_rank_keeper_died(struct ctl_rank *r);
  * the policy must be told, because it has not planned this itself.
  */
 bool ctl_rank_freeze(struct ctl_rank *r, bool on, bool told);
+/*
+ * The rank cannot leave now: freeze it if its host's owner wants the host back from it.
+ * Where the host only goes that would help nobody.
+ */
+void ctl_rank_give_way(struct ctl_rank *r);
 /* The rank is frozen (or not), whether that was planned or not. */
 void ctl_rank_is_frozen(struct ctl_rank *r, bool on);
 

@@ -85,6 +85,16 @@ static void note_drained(const struct ctl_rank *r)
 			    *d->reason ? d->reason : "it is drained");
 }
 
+/*
+ * A move that has just failed is tried again later.  Where its host is wanted back the
+ * rank stands still till then; policies that remember moves plan that themselves.
+ */
+static void try_later(struct ctl_rank *r)
+{
+	ctl_rank_give_way(r);
+	ctl_sched_wake(r->job->ctl, r->no_move_before);
+}
+
 /* Begin a planned move; false if the rank does not move now. */
 static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 		    uint32_t host)
@@ -96,9 +106,12 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 							      : 0 };
 	struct error err;
 
-	if (r->move || r->state != STATE(RUNNING) ||
-	    ctl_move_pauses(r, ctl->hosts.at[host]))
+	if (r->move || r->state != STATE(RUNNING))
 		return false;
+	if (ctl_move_pauses(r, ctl->hosts.at[host])) {
+		try_later(r);
+		return false;
+	}
 	log_entry(ctl, e);
 	if (ctl_move_begin(r, ctl->hosts.at[host], bounds, NULL, &err) < 0) {
 		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",

@@ -45,6 +45,26 @@ static int on_timeout(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* An owner may wait, and the destination is not ready yet. */
+static int on_stand(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl_move *m = arg;
+
+	m->stand = sd_event_source_disable_unref(m->stand);
+	ctl_rank_give_way(m->rank);
+	return 0;
+}
+
+/* When a quarter of the time to leave is left. */
+static void stand_in_time(struct ctl_move *m)
+{
+	usec_t left = m->bounds.by - ctl_now();
+
+	if (m->bounds.by)
+		loop_after(m->rank->job->ctl->event, &m->stand,
+			   left > 0 ? left - left / 4 : 0, on_stand, m);
+}
+
 /* Can the rank be moved away from its host at all? */
 static int check_rank(struct ctl_rank *r, struct ctl_host *to,
 		      struct error *err)
@@ -141,6 +161,7 @@ int ctl_move_begin(struct ctl_rank *r, struct ctl_host *to,
 		 " move=begun",
 		 r->job->id, r->rank, m->from->name, to->name, m->epoch);
 	loop_after(ctl->event, &m->timer, PREPARE_TIMEOUT, on_timeout, m);
+	stand_in_time(m);
 	m->step = STEP_KEEPER;
 	klink_start(r, to, m->epoch);
 	return 0;
@@ -263,6 +284,7 @@ void ctl_move_receiving(struct ctl_move *m, const Keeper__Receiving *r)
 		return;
 	}
 	m->timer = sd_event_source_disable_unref(m->timer);
+	m->stand = sd_event_source_disable_unref(m->stand);
 	m->step = STEP_OUT;
 	q.epoch = m->epoch;
 	q.address = m->to->address;

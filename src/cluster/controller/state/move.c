@@ -51,6 +51,7 @@ void ctl_move_destroy(struct ctl_move *m)
 	TAILQ_REMOVE(&m->rank->job->ctl->moves, m, link);
 	m->rank->move = NULL;
 	sd_event_source_disable_unref(m->timer);
+	sd_event_source_disable_unref(m->stand);
 	ctl_waiters_drop(&m->askers);
 	message_set_text(&m->report.why, NULL);
 	explicit_bzero(m->key, sizeof(m->key));

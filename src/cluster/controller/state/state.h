@@ -120,6 +120,7 @@ struct ctl_lending {
 	 * one that ranks met and that is not given back yet; 0: none */
 	bool heard;
 	usec_t known, met;
+	usec_t late; /* the one of which it was told that it took too long */
 };
 
 /*
@@ -392,7 +393,7 @@ struct ctl_move {
 	/* clients that wait for its end, at most one */
 	struct ctl_waiters askers;
 	uint8_t asked[MIGRATE_KEY_MAX]; /* report.key points here */
-	sd_event_source *timer;		/* runs until MIGRATE_OUT is sent */
+	sd_event_source *timer, *stand; /* run until MIGRATE_OUT is sent */
 	TAILQ_ENTRY(ctl_move) link;
 };
 
