@@ -14,12 +14,17 @@ All the time, and afterwards,
  - no contract is exceeded: no host has been disturbed more often than its terms allow,
    and one allows only a few a day;
  - a host whose owner is there has been given back in the time of its terms, or is
-   closed for the day for it, or says that it is still at it (and it gets done);
+   closed for the day for it, or says that it is still at it (and it gets done); the
+   controller's log says of each guest that was late how far it was;
  - a job ends well, unless its keeper was killed; then another one takes its place;
  - nothing is left behind (bed.py).
+
+A host that is closed for the day is of no use here for hours: where three are, one of
+them gets a new day, and all do before the end, so that ranks that stand still there go on.
 """
 import os
 import random
+import re
 import sys
 import time
 
@@ -39,7 +44,7 @@ class Owners:
         self.jobs, self.tag = [], 0
         self.due = {h: (0, False) for h in b.hosts}  # until then, and there
         self.counts = dict.fromkeys(["returns", "strikes", "in moves", "jobs",
-                                     "lost", "late", "used up"], 0)
+                                     "lost", "late", "used up", "new days"], 0)
         self.struck = set()  # jobs whose keeper was killed
         self.next_strike = time.monotonic() + opts.strike
         self.late = set()
@@ -119,11 +124,14 @@ class Owners:
             self.counts["returns"] += not here
             self.due[h] = (now + self.rng.uniform(1, 5), not here)
 
-    def look_at_hosts(self):
+    def hosts(self):
         try:
-            hosts = self.bed.ask("owner", "status", "--all")
+            return self.bed.ask("owner", "status", "--all")
         except bed.Failed:
-            return  # the controller has just been killed
+            return []  # the controller has just been killed
+
+    def look_at_hosts(self):
+        hosts = self.hosts()
         for h in hosts:
             self.counts["used up"] |= (self.allowed(h["host"]) == FEW ==
                                         h["disturbed"])
@@ -138,10 +146,32 @@ class Owners:
                 self.late.add((h["host"], r["at_us"]))
                 self.counts["late"] += 1
                 print(f"# {h['host']} gave back in {took / 1e6:.1f} s, and is "
-                      f"closed: {h['closed']}", flush=True)
+                      f"closed: {h['closed']}; {self.late_guests(h['host'])}",
+                      flush=True)
                 if h["closed"] not in ("slow", "owner", "disturbed"):
                     raise bed.Failed(f"{h['host']} took {took / 1e6:.1f} s, and "
                                      f"is {h['closed']}")
+
+        slow = [h["host"] for h in hosts if h["closed"] == "slow"]
+        if len(slow) > 2:
+            self.new_day(slow[0])
+
+    def late_guests(self, host):
+        """What the controller said of them last."""
+        with open(f"{self.bed.home}/controller.log", errors="replace") as f:
+            found = re.findall(rf"host={host} late=guest (.*)", f.read())
+        return found[-1] if found else "of no guest is said why"
+
+    def new_day(self, host):
+        """What the agent keeps of the day is gone, as at midnight."""
+        kill([self.bed.service(host)])
+        until(lambda: not stat_of(self.bed.service(host)), 60)
+        try:
+            os.unlink(f"{self.bed.home}/{host}/run/contract")
+        except FileNotFoundError:
+            pass
+        self.bed.restart(host)
+        self.counts["new days"] += 1
 
     # ---- strikes
 
@@ -201,6 +231,9 @@ class Owners:
         for h in self.bed.hosts:
             until(lambda h=h: not self.bed.stint("testbed", "owner", h, "away")
                   .returncode, 60)
+        for h in until(self.hosts, 60) or []:
+            if h["closed"] in ("slow", "disturbed"):
+                self.new_day(h["host"])
         for j in self.jobs:
             kill(self.ranks_of(j), 10)  # SIGUSR1: the program ends, and says whether all was right
         for j in self.jobs:
