@@ -445,6 +445,26 @@ static bool runs_on(void *ctx)
 	return false;
 }
 
+/* Its destination dies before it gets ready: that is known at once. */
+static bool dies_first(void *ctx)
+{
+	uint64_t epoch;
+
+	runs_on_h1();
+	epoch = moves_by(ctx, 0)->epoch;
+	actor_keeper_hello(h2, epoch, KEEPER__STATE__EMPTY, 0);
+	assert_int_equal(ASKED(RECEIVE), 1);
+	lacks(h2, epoch, 0, false);
+	assert_null(rank_of(ctx)->move);
+	assert_string_equal(rank_of(ctx)->host->name, "h1");
+	return false;
+}
+
+static void the_death_of_a_destination_ends_a_move(void **state)
+{
+	actors_run(dies_first, NULL);
+}
+
 static void it_is_in_nobodys_way_while_a_host_gets_ready(void **state)
 {
 	actors_run(stands_in_time, NULL);
@@ -463,6 +483,7 @@ int main(void)
 		TEST(a_rank_that_ends_ends_its_move),
 		TEST(the_next_controller_knows_the_move),
 		TEST(a_rank_stands_still_when_its_move_fails),
+		TEST(the_death_of_a_destination_ends_a_move),
 		TEST(it_is_in_nobodys_way_while_a_host_gets_ready),
 	};
 

@@ -37,6 +37,12 @@ TERMS = [f"give-back = {GIVE_BACK}", "freeze = 5", "linger = 1"]
 RANKS = 3
 
 
+def cpu_of(pid):
+    """Ticks of processor time that it has had; 0 if there is none."""
+    fields = read_proc(pid, "stat").rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12]) if len(fields) > 12 else 0
+
+
 class Owners:
     def __init__(self, b, opts):
         self.bed, self.opts = b, opts
@@ -96,16 +102,22 @@ class Owners:
                 if read_proc(p, "cmdline").split("\0")[0] == name]
 
     def no_rank_twice(self):
-        """More copies run than there are ranks, for longer than a move takes to hand over:
-        then a rank is there twice."""
+        """More copies than there are ranks get processor time, for longer than a move takes
+        to hand over: then a rank is there twice.  A frozen copy that is still to be removed
+        is none, however long a busy machine takes for that."""
         for job in self.jobs:
             def copies(job=job):
                 return sum((stat_of(p) or "T")[0] not in "tT"
                            for p in self.ranks_of(job))
-            if copies() > RANKS and not until(
-                    lambda c=copies: c() <= RANKS, 20):
-                raise bed.Failed(f"{copies()} copies of the {RANKS} ranks of "
-                                 f"job {job.number}")
+            if copies() <= RANKS or until(lambda c=copies: c() <= RANKS, 20):
+                continue
+            before = {p: cpu_of(p) for p in self.ranks_of(job)}
+            time.sleep(5)
+            run = [p for p in self.ranks_of(job)
+                   if cpu_of(p) > before.get(p, cpu_of(p))]
+            if len(run) > RANKS:
+                raise bed.Failed(f"{len(run)} copies of the {RANKS} ranks of "
+                                 f"job {job.number} run")
 
     # ---- owners
 
