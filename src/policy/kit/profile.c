@@ -1,22 +1,10 @@
 /* profile.c - free processors over time, in blocks of steps, see profile.h */
-#include "policy/kit/profile.h"
+#include "policy/kit/profile_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/xalloc.h"
-
-#define ROOM 64
-
-struct profile_steps {
-	usec_t at[ROOM]; /* a step holds from here to the next one */
-	int64_t free[ROOM];
-};
-
-static int64_t value(const struct profile_block *b, uint32_t i)
-{
-	return b->steps->free[i] + b->add;
-}
 
 static void find_bounds(struct profile_block *b)
 {
@@ -74,59 +62,6 @@ void profile_clear(struct profile *p)
 	*p = (struct profile){ 0 };
 }
 
-/* The block that holds t: the last that begins at or before it. */
-static size_t block_of(const struct profile *p, usec_t t)
-{
-	const struct profile_block *lo = p->block;
-
-	for (size_t n = p->nr; n > 1; n -= n / 2)
-		lo += lo[n / 2].start <= t ? n / 2 : 0;
-	return (size_t)(lo - p->block);
-}
-
-/* The step of b that holds t, likewise. */
-static uint32_t step_of(const struct profile_block *b, usec_t t)
-{
-	const usec_t *lo = b->steps->at;
-
-	for (size_t n = b->n; n > 1; n -= n / 2)
-		lo += lo[n / 2] <= t ? n / 2 : 0;
-	return (uint32_t)(lo - b->steps->at);
-}
-
-static struct profile_place place_of(const struct profile *p, usec_t t)
-{
-	size_t k = block_of(p, t);
-
-	return (struct profile_place){ k, step_of(&p->block[k], t) };
-}
-
-/* step_of(), if it is likely to be near step i. */
-static uint32_t step_near(const struct profile_block *b, uint32_t i, usec_t t)
-{
-	const usec_t *at = b->steps->at;
-
-	for (int tries = 0; i < b->n && tries < 4; tries++) {
-		if (at[i] <= t && (i + 1 == b->n || t < at[i + 1]))
-			return i;
-		i += at[i] <= t ? 1 : -1;
-	}
-	return step_of(b, t);
-}
-
-/* place_of(), if it is likely to be near that place, which need not exist any more. */
-static struct profile_place place_near(const struct profile *p,
-				       struct profile_place near, usec_t t)
-{
-	const struct profile_block *b = &p->block[near.block];
-
-	if (near.block >= p->nr || b->start > t ||
-	    (near.block + 1 < p->nr && b[1].start <= t))
-		return place_of(p, t);
-	near.step = step_near(b, near.step, t);
-	return near;
-}
-
 /* Move half of a full block into a new one behind it. */
 static void split_block(struct profile *p, size_t k)
 {
@@ -159,13 +94,13 @@ static void shift_steps(struct profile_block *b, uint32_t i, int by)
 static struct profile_place cut(struct profile *p, usec_t t,
 				struct profile_place *near)
 {
-	struct profile_place at = place_near(p, *near, t);
+	struct profile_place at = profile_place_near(p, *near, t);
 	struct profile_block *b = &p->block[at.block];
 
 	*near = at;
 	if (b->steps->at[at.step] == t)
 		return at;
-	if (b->n == ROOM) {
+	if (b->n == PROFILE_ROOM) {
 		split_block(p, at.block);
 		return cut(p, t, near);
 	}
@@ -201,10 +136,10 @@ static void drop_if_flat(struct profile *p, struct profile_place at)
 
 	if (!at.block && !at.step)
 		return;
-	before = at.step ? value(&p->block[at.block], at.step - 1)
-			 : value(&p->block[at.block - 1],
-				 p->block[at.block - 1].n - 1);
-	if (value(&p->block[at.block], at.step) == before)
+	before = at.step ? profile_value(&p->block[at.block], at.step - 1)
+			 : profile_value(&p->block[at.block - 1],
+					 p->block[at.block - 1].n - 1);
+	if (profile_value(&p->block[at.block], at.step) == before)
 		delete_step(p, at.block, at.step);
 }
 
@@ -221,7 +156,7 @@ static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 		return;
 	}
 	for (uint32_t i = from; i < to; i++) {
-		int64_t was = value(b, i);
+		int64_t was = profile_value(b, i);
 
 		if (delta > 0 ? was == b->min : was == b->max)
 			anew = true;
@@ -250,6 +185,44 @@ static void add_between(struct profile *p, struct profile_place from,
 		add_steps(&b[to.block], 0, to.step, delta);
 }
 
+/* When the step ends; USEC_MAX: never. */
+static usec_t step_end(const struct profile *p, struct profile_place at)
+{
+	const struct profile_block *b = &p->block[at.block];
+
+	if (at.step + 1 < b->n)
+		return b->steps->at[at.step + 1];
+	return at.block + 1 < p->nr ? b[1].start : USEC_MAX;
+}
+
+/*
+ * If adding delta in [from, to), where from lies in that step, only moves the beginning of
+ * one step of a block, do so:
+ *
+ *	         ____              _______
+ *	________|            _____|
+ *	     from to              from		and back, if delta is below 0
+ */
+static bool move_step(struct profile *p, struct profile_place at, usec_t from,
+		      usec_t to, int64_t delta)
+{
+	const struct profile_block *b = &p->block[at.block];
+	struct profile_steps *s = b->steps;
+	int64_t free = s->free[at.step] + delta;
+	uint32_t i = at.step;
+
+	if (from == s->at[i]) {
+		if (!i || s->free[i - 1] != free || to >= step_end(p, at))
+			return false;
+		s->at[i] = to;
+		return true;
+	}
+	if (i + 1 == b->n || s->at[i + 1] != to || s->free[i + 1] != free)
+		return false;
+	s->at[i + 1] = from;
+	return true;
+}
+
 void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 {
 	struct profile_place first, end, *near = &p->near[delta > 0];
@@ -260,6 +233,9 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 	if (to <= from || !delta)
 		return;
 	p->changes++;
+	*near = first = profile_place_near(p, *near, from);
+	if (move_step(p, first, from, to, delta))
+		return;
 	first = cut(p, from, near);
 	if (to == USEC_MAX) {
 		end = (struct profile_place){ p->nr - 1,
@@ -269,7 +245,7 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 		nr = p->nr;
 		end = cut(p, to, near);
 		if (p->nr != nr) /* a split may have moved the first step */
-			first = place_of(p, from);
+			first = profile_place_of(p, from);
 		add_between(p, first, end, delta);
 		drop_if_flat(p, end);
 	}
@@ -278,7 +254,7 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 
 void profile_trim(struct profile *p, usec_t now)
 {
-	size_t k = block_of(p, now);
+	size_t k = profile_block_of(p, now);
 	struct profile_block *b;
 	uint32_t i;
 
@@ -286,7 +262,7 @@ void profile_trim(struct profile *p, usec_t now)
 	if (k)
 		remove_blocks(p, 0, k);
 	b = &p->block[0];
-	i = step_of(b, now);
+	i = profile_step_of(b, now);
 	if (i) {
 		struct profile_steps *s = b->steps;
 
@@ -298,201 +274,4 @@ void profile_trim(struct profile *p, usec_t now)
 	if (b->steps->at[0] < now)
 		b->steps->at[0] = now;
 	b->start = b->steps->at[0];
-}
-
-static usec_t later(usec_t a, usec_t b)
-{
-	return a > b ? a : b;
-}
-
-/* The first t in [from, to) at which n are not free; USEC_MAX if there is
- * none.  from lies in step *at, and t does afterwards. */
-static usec_t first_short(const struct profile *p, struct profile_place *at,
-			  usec_t from, usec_t to, int64_t n)
-{
-	uint32_t i = at->step;
-
-	for (size_t k = at->block; k < p->nr && p->block[k].start < to;
-	     k++, i = 0) {
-		const struct profile_block *b = &p->block[k];
-
-		if (b->min >= n)
-			continue;
-		for (; i < b->n && b->steps->at[i] < to; i++)
-			if (value(b, i) < n) {
-				*at = (struct profile_place){ k, i };
-				return later(b->steps->at[i], from);
-			}
-	}
-	return USEC_MAX;
-}
-
-usec_t profile_until(const struct profile *p, usec_t from, int64_t n)
-{
-	struct profile_place at = place_of(p, from);
-
-	return first_short(p, &at, from, USEC_MAX, n);
-}
-
-/* The first t in [from, to) at which n are free; USEC_MAX if there is none.
- * from lies in step *at, and t does afterwards. */
-static usec_t first_free(const struct profile *p, struct profile_place *at,
-			 usec_t from, usec_t to, int64_t n)
-{
-	uint32_t i = at->step;
-
-	for (size_t k = at->block; k < p->nr && p->block[k].start < to;
-	     k++, i = 0) {
-		const struct profile_block *b = &p->block[k];
-
-		if (b->max < n)
-			continue;
-		for (; i < b->n && b->steps->at[i] < to; i++)
-			if (value(b, i) >= n) {
-				*at = (struct profile_place){ k, i };
-				return later(b->steps->at[i], from);
-			}
-	}
-	return USEC_MAX;
-}
-
-/* Where the run of n free that holds step at began. */
-static usec_t run_start(const struct profile *p, struct profile_place at,
-			int64_t n)
-{
-	size_t k = at.block;
-	uint32_t i = at.step + 1;
-
-	for (;;) {
-		const struct profile_block *b = &p->block[k];
-
-		if (b->min >= n)
-			i = 0;
-		while (i > 0 && value(b, i - 1) >= n)
-			i--;
-		if (i > 0)
-			return i < b->n ? b->steps->at[i] : b[1].start;
-		if (!k)
-			return b->start;
-		i = p->block[--k].n;
-	}
-}
-
-static usec_t end_of(usec_t t, usec_t length)
-{
-	return length > USEC_MAX - t ? USEC_MAX : t + length;
-}
-
-void profile_find(const struct profile *p, usec_t time,
-		  struct profile_spot *spot)
-{
-	struct profile_place at;
-
-	if (spot->changes == p->changes && spot->time == time)
-		return;
-	at = place_near(p, spot->place, time);
-	*spot = (struct profile_spot){ p->changes, time, at };
-}
-
-bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
-		 usec_t length, struct profile_spot *spot, usec_t *ret_start,
-		 usec_t *ret_end)
-{
-	struct profile_place at;
-	usec_t t;
-
-	profile_find(p, from, spot);
-	at = spot->place;
-	t = first_free(p, &at, from, to, n);
-	if (t == USEC_MAX)
-		return false;
-	*ret_start = t == from ? run_start(p, at, n) : t;
-	*ret_end = first_short(p, &at, t, end_of(t, length), n);
-	if (*ret_end != USEC_MAX)
-		*spot = (struct profile_spot){ p->changes, *ret_end, at };
-	return true;
-}
-
-struct profile_longest profile_longest(const struct profile *p, usec_t from,
-				       usec_t to, int64_t n,
-				       struct profile_spot *spot)
-{
-	struct profile_longest l = { 0 };
-	struct profile_place at;
-	usec_t start, length, t, end = from;
-
-	profile_find(p, from, spot);
-	at = spot->place;
-	while ((t = first_free(p, &at, end, to, n)) != USEC_MAX) {
-		start = t == from ? run_start(p, at, n) : t;
-		end = first_short(p, &at, t, USEC_MAX, n);
-		length = end == USEC_MAX ? USEC_MAX : end - start;
-		if (length > l.longest)
-			l = (struct profile_longest){ length, start,
-						      l.longest };
-		if (end == USEC_MAX)
-			break;
-	}
-	return l;
-}
-
-usec_t profile_since(const struct profile *p, usec_t to, int64_t n,
-		     struct profile_place *near)
-{
-	struct profile_place at = place_near(p, *near, to - 1);
-
-	*near = at;
-	return value(&p->block[at.block], at.step) < n ? to
-						       : run_start(p, at, n);
-}
-
-usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
-			int64_t n)
-{
-	struct profile_place at = place_of(p, from);
-
-	for (;;) {
-		usec_t end;
-
-		from = first_free(p, &at, from, USEC_MAX, n);
-		if (from == USEC_MAX)
-			return USEC_MAX;
-		end = first_short(p, &at, from, end_of(from, length), n);
-		if (end == USEC_MAX)
-			return from;
-		from = end;
-	}
-}
-
-static int64_t better(int64_t a, int64_t b, bool max)
-{
-	return (b > a) == max ? b : a;
-}
-
-static int64_t bound(const struct profile *p, usec_t from, usec_t to, bool max)
-{
-	size_t k = block_of(p, from);
-	uint32_t i = step_of(&p->block[k], from);
-	int64_t best = value(&p->block[k], i);
-
-	for (; k < p->nr && p->block[k].start < to; k++, i = 0) {
-		const struct profile_block *b = &p->block[k];
-
-		if (!i && k + 1 < p->nr && b[1].start <= to)
-			best = better(best, max ? b->max : b->min, max);
-		else
-			for (; i < b->n && b->steps->at[i] < to; i++)
-				best = better(best, value(b, i), max);
-	}
-	return best;
-}
-
-int64_t profile_min(const struct profile *p, usec_t from, usec_t to)
-{
-	return bound(p, from, to, false);
-}
-
-int64_t profile_max(const struct profile *p, usec_t from, usec_t to)
-{
-	return bound(p, from, to, true);
 }

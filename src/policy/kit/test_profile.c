@@ -155,6 +155,49 @@ static void a_profile_is_its_values(void **state)
 	profile_clear(&p);
 }
 
+static void add_both(struct profile *p, usec_t from, usec_t to, int64_t d)
+{
+	profile_add(p, from, to, d);
+	for (usec_t t = from; t < to; t++)
+		plain[t] += d;
+}
+
+/* Slots that begin where others end slide ahead, and back: steps only move. */
+static void slots_slide(void **state)
+{
+	enum { SLOTS = 30, LENGTH = 40 };
+	struct profile p = { 0 };
+	struct random_stream r;
+	usec_t at[SLOTS];
+
+	(void)state;
+	random_init(&r, 5, "slides", 0);
+	profile_init(&p, 0, SLOTS);
+	for (int t = 0; t <= SPAN; t++)
+		plain[t] = SLOTS;
+	for (int i = 0; i < SLOTS; i++) {
+		at[i] = LENGTH * (1 + i % 8);
+		add_both(&p, at[i], at[i] + LENGTH, -1 - i % 3);
+	}
+	for (int step = 0; step < 20000; step++) {
+		size_t i = (size_t)random_below(&r, SLOTS);
+		usec_t by = 1 + (usec_t)random_below(&r, 4);
+		int64_t n = 1 + (int64_t)i % 3;
+
+		if (random_below(&r, 2) && at[i] > 4) {
+			add_both(&p, at[i] - by, at[i], -n);
+			add_both(&p, at[i] + LENGTH - by, at[i] + LENGTH, n);
+			at[i] -= by;
+		} else if (at[i] + LENGTH + 4 < SPAN) {
+			add_both(&p, at[i] + LENGTH, at[i] + LENGTH + by, -n);
+			add_both(&p, at[i], at[i] + by, n);
+			at[i] += by;
+		}
+		check(&p, &r, 0);
+	}
+	profile_clear(&p);
+}
+
 static void ends_add_up(void **state)
 {
 	struct {
@@ -288,6 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_profile_is_its_values),
+		cmocka_unit_test(slots_slide),
 		cmocka_unit_test(ends_add_up),
 		cmocka_unit_test(kinds_keep_two_orders),
 		cmocka_unit_test(rows_are_of_the_queue),

@@ -1,0 +1,78 @@
+/*
+ * profile_priv.h - what the files of profile.h share: profile.c, which changes profiles,
+ * and profile_search.c
+ */
+#ifndef POLICY_KIT_PROFILE_PRIV_H
+#define POLICY_KIT_PROFILE_PRIV_H
+
+#include "policy/kit/profile.h"
+
+#define PROFILE_ROOM 64
+
+struct profile_steps {
+	usec_t at[PROFILE_ROOM]; /* a step holds from here to the next one */
+	int64_t free[PROFILE_ROOM];
+};
+
+static inline int64_t profile_value(const struct profile_block *b, uint32_t i)
+{
+	return b->steps->free[i] + b->add;
+}
+
+/* The block that holds t: the last that begins at or before it. */
+static inline size_t profile_block_of(const struct profile *p, usec_t t)
+{
+	const struct profile_block *lo = p->block;
+
+	for (size_t n = p->nr; n > 1; n -= n / 2)
+		lo += lo[n / 2].start <= t ? n / 2 : 0;
+	return (size_t)(lo - p->block);
+}
+
+/* The step of b that holds t, likewise. */
+static inline uint32_t profile_step_of(const struct profile_block *b, usec_t t)
+{
+	const usec_t *lo = b->steps->at;
+
+	for (size_t n = b->n; n > 1; n -= n / 2)
+		lo += lo[n / 2] <= t ? n / 2 : 0;
+	return (uint32_t)(lo - b->steps->at);
+}
+
+static inline struct profile_place profile_place_of(const struct profile *p,
+						    usec_t t)
+{
+	size_t k = profile_block_of(p, t);
+
+	return (struct profile_place){ k, profile_step_of(&p->block[k], t) };
+}
+
+/* profile_step_of(), if it is likely to be near step i. */
+static inline uint32_t profile_step_near(const struct profile_block *b,
+					 uint32_t i, usec_t t)
+{
+	const usec_t *at = b->steps->at;
+
+	for (int tries = 0; i < b->n && tries < 4; tries++) {
+		if (at[i] <= t && (i + 1 == b->n || t < at[i + 1]))
+			return i;
+		i += at[i] <= t ? 1 : -1;
+	}
+	return profile_step_of(b, t);
+}
+
+/* profile_place_of(), if it is likely to be near that place, which need not exist any more. */
+static inline struct profile_place profile_place_near(const struct profile *p,
+						      struct profile_place near,
+						      usec_t t)
+{
+	const struct profile_block *b = &p->block[near.block];
+
+	if (near.block >= p->nr || b->start > t ||
+	    (near.block + 1 < p->nr && b[1].start <= t))
+		return profile_place_of(p, t);
+	near.step = profile_step_near(b, near.step, t);
+	return near;
+}
+
+#endif
