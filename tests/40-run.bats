@@ -304,10 +304,21 @@ if os.environ["PMI_RANK"] == "1":
 	grep -q "^\[1\] number? thanks" "$bed/seen"
 }
 
+# MPICH itself says "other error".
 @test "ranks of MPICH cannot start others, and those that ask for errors go on" {
-	run -0 st run -n 2 "$STINT_BUILD/tests/mpi/late" spawn
-	[ "$(grep -c "^spawn failed: " <<<"$output")" = 2 ]
-	[ "$(grep -cx "several failed" <<<"$output")" = 2 ]
+	local late=$STINT_BUILD/tests/mpi/late
+	run -0 st run -n 2 "$late" spawn
+	[ "$(grep -c "^spawn refused: .*spawn" <<<"$output")" = 2 ]
+	[ "$(grep -cx "several refused" <<<"$output")" = 2 ]
+	run ! st run -n 2 "$late" spawn-fatal
+	[[ $output == *spawn* ]]
+	[[ $output != *"several"* ]]
+}
+
+@test "below a launcher of its own in a rank, MPICH is asked itself whether it can start others" {
+	run -0 st run mpiexec.hydra -n 2 "$STINT_BUILD/tests/mpi/late" spawn
+	[ "$(grep -c "^spawn " <<<"$output")" = 2 ]
+	[[ $output != *refused* ]]
 }
 
 @test "--json prints one object a line, with the fields that the page names" {

@@ -3,6 +3,7 @@
  *
  *	late INIT FINALIZE	rank 0 enters each when that file is there
  *	late spawn		what comes of starting others is printed
+ *	late spawn-fatal	it ends the job
  *	late join		what comes of joining another job
  *	late abort CODE		rank 1 calls MPI_Abort
  *
@@ -27,7 +28,6 @@ static void wait_for(const char *file)
 		usleep(10000);
 }
 
-/* MPICH has no better text than "other error". */
 static const char *answer(int error, int class)
 {
 	if (!error)
@@ -35,7 +35,7 @@ static const char *answer(int error, int class)
 	return class == MPI_ERR_SPAWN ? "refused" : "failed";
 }
 
-static void spawn(void)
+static void spawn(bool fatal)
 {
 	char program[] = "/bin/true", *programs[] = { program };
 	MPI_Info info = MPI_INFO_NULL;
@@ -43,7 +43,8 @@ static void spawn(void)
 	int n = 1, error, class;
 	MPI_Comm others;
 
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	if (!fatal)
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	error = MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, info, 0,
 			       MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
 	MPI_Error_class(error, &class);
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "join"))
 		join();
 	else if (argc == 2)
-		spawn();
+		spawn(!strcmp(argv[1], "spawn-fatal"));
 	else if (argc == 3 && strcmp(argv[1], "abort"))
 		wait_for(argv[2]);
 	else if (argc == 3 && rank == 1)

@@ -1,12 +1,13 @@
 /*
- * refuse.c - what a job of Stint's cannot do through PMIx, or Open MPI, is an
- * error at once
+ * refuse.c - what a job of Stint's cannot do through PMIx, or MPI, is an error at
+ * once
  *
  * libpmix 4 would wait for ever: for a fence that cannot be, for PMIx_Connect(),
  * for an answer to PMIx_Group_invite(), and at times in PMIx_IOF_push() and when its
  * server watches for heartbeats.  PMIx_Group_construct() without
  * results ends the process by SIGSEGV when the server refuses it.  In a process
- * that has no server of ours (pmi/preload/served.h) all go to the next library.
+ * that has no server of ours (pmi/preload/served.h) all of PMIx goes to the next
+ * library.
  */
 #include <pmix.h>
 #include <pmix_tool.h>
@@ -159,7 +160,8 @@ REFUSES_PMIX(PMIx_IOF_push, (RANKS, BYTES, INFO, LATER),
 
 /*
  * The number of ranks is fixed. Open MPI itself would hang: PMIx refuses the
- * root's request, and the other ranks wait for the root.
+ * root's request, and the other ranks wait for the root.  MPICH over UCX fails
+ * before it asks anybody, and has no better word for that than "other error".
  */
 static int refuse(void *comm, int error)
 {
@@ -170,8 +172,32 @@ static int refuse(void *comm, int error)
 	return error;
 }
 
-/* Open MPI's MPI_ERR_SPAWN and MPI_ERR_UNSUPPORTED_OPERATION. */
-enum { ERR_SPAWN = 50, ERR_UNSUPPORTED = 52 };
+/* Of Open MPI and of MPICH; 0: MPICH is asked itself. */
+struct codes {
+	int open_mpi, mpich;
+};
+
+#define ERR_SPAWN	((struct codes){ 50, 42 })
+#define ERR_UNSUPPORTED ((struct codes){ 52, 0 })
+
+/*
+ * Does MPICH, or an MPI that is binary compatible to it, find its job here by
+ * PMI-1?  A launcher of its own below a rank says so by MPI_LOCALRANKID, which no
+ * rank is started with (pmi/env.c).
+ */
+static bool is_mpich(void)
+{
+	return getenv("PMI_FD") && !getenv("MPI_LOCALRANKID") &&
+	       !preload_next("ompi_mpi_init");
+}
+
+/* The error that the call is to be, or 0. */
+static int refused_as(struct codes c)
+{
+	if (is_served())
+		return c.open_mpi;
+	return c.mpich && is_mpich() ? c.mpich : 0;
+}
 
 /* Arguments of any MPI: handles are as wide as pointers at most. */
 #define FIVE	     void *a, void *b, void *c, void *d, void *e
@@ -181,14 +207,15 @@ enum { ERR_SPAWN = 50, ERR_UNSUPPORTED = 52 };
 #define PASSED_EIGHT PASSED_FIVE, f, g, h
 #define PASSED_NINE  PASSED_EIGHT, i
 
-#define REFUSES(NAME, MANY, COMM, ERROR)                 \
+#define REFUSES(NAME, MANY, COMM, CODES)                 \
 	PRELOAD_EXPORT int NAME(MANY);                   \
 	int NAME(MANY)                                   \
 	{                                                \
 		int (*real)(MANY) = preload_next(#NAME); \
+		int error = refused_as(CODES);           \
                                                          \
-		if (is_served())                         \
-			return refuse(COMM, ERROR);      \
+		if (error)                               \
+			return refuse(COMM, error);      \
 		return real ? real(PASSED_##MANY) : -1;  \
 	}
 
