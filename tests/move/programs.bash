@@ -46,6 +46,7 @@ check-queues
 check-queues 100 16
 check-quiet
 check-rewrite 32
+check-rows
 check-rseqs
 check-settings
 check-settings mdwe

@@ -87,18 +87,23 @@ struct sink {
 	void *guard_arg;
 };
 
-static int take_region(const struct sink *k, const struct page_region *p,
+static int take_region(void *sink, const struct page_region *p,
 		       struct error *err)
 {
+	const struct sink *k = sink;
+
 	if (k->guard && p->categories & PAGE_IS_GUARD)
 		return k->guard(k->guard_arg, p->start, p->end, err);
 	return p->categories & k->but ? 0
 				      : k->fn(k->arg, p->start, p->end, err);
 }
 
+typedef int region_fn(void *arg, const struct page_region *p,
+		      struct error *err);
+
 /* One ioctl after the other until the whole range is done. */
-static int scan_walk(struct scan *s, struct pm_scan_arg *a,
-		     const struct sink *k, struct error *err)
+static int scan_walk(struct scan *s, struct pm_scan_arg *a, region_fn *fn,
+		     void *arg, struct error *err)
 {
 	a->size = sizeof(*a);
 	a->vec = (uintptr_t)s->region;
@@ -112,7 +117,7 @@ static int scan_walk(struct scan *s, struct pm_scan_arg *a,
 				       ? -EPERM
 				       : error_sys(err, -errno, "PAGEMAP_SCAN");
 		for (int i = 0; i < n && !r; i++)
-			r = take_region(k, &s->region[i], err);
+			r = fn(arg, &s->region[i], err);
 		if (r < 0)
 			return r;
 		a->start = a->walk_end;
@@ -286,15 +291,15 @@ int scan_guards(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 				 .end = end,
 				 .category_mask = PAGE_IS_GUARD,
 				 .return_mask = PAGE_IS_GUARD };
-	const struct sink k = { .fn = fn, .arg = arg };
+	struct sink k = { .fn = fn, .arg = arg };
 
-	return scan_walk(s, &a, &k, err);
+	return scan_walk(s, &a, take_region, &k, err);
 }
 
 /* ---- either way ---- */
 
 static int scan_there(struct scan *s, uint64_t start, uint64_t end,
-		      unsigned flags, const struct sink *k, struct error *err)
+		      unsigned flags, struct sink *k, struct error *err)
 {
 	struct pm_scan_arg a = {
 		.start = start,
@@ -321,7 +326,7 @@ static int scan_there(struct scan *s, uint64_t start, uint64_t end,
 		a.category_anyof_mask |= PAGE_IS_GUARD;
 		a.return_mask |= PAGE_IS_GUARD;
 	}
-	return scan_walk(s, &a, k, err);
+	return scan_walk(s, &a, take_region, k, err);
 }
 
 #define NOT_PRIVATE (PAGE_IS_FILE | PAGE_IS_PFNZERO)
@@ -329,7 +334,7 @@ static int scan_there(struct scan *s, uint64_t start, uint64_t end,
 int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err)
 {
-	const struct sink k = { .but = NOT_PRIVATE, .fn = fn, .arg = arg };
+	struct sink k = { .but = NOT_PRIVATE, .fn = fn, .arg = arg };
 
 	return scan_there(s, start, end, flags, &k, err);
 }
@@ -338,7 +343,7 @@ int scan_private_and_guards(struct scan *s, uint64_t start, uint64_t end,
 			    unsigned flags, scan_fn *fn, void *arg,
 			    scan_fn *guard, void *guard_arg, struct error *err)
 {
-	const struct sink k = { NOT_PRIVATE, fn, arg, guard, guard_arg };
+	struct sink k = { NOT_PRIVATE, fn, arg, guard, guard_arg };
 
 	return scan_there(s, start, end, flags, &k, err);
 }
@@ -346,7 +351,7 @@ int scan_private_and_guards(struct scan *s, uint64_t start, uint64_t end,
 int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err)
 {
-	const struct sink k = { .fn = fn, .arg = arg };
+	struct sink k = { .fn = fn, .arg = arg };
 
 	return scan_there(s, start, end, flags, &k, err);
 }
@@ -362,9 +367,9 @@ int scan_protected(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED,
 		.return_mask = PAGE_IS_WRITTEN,
 	};
-	const struct sink k = { .fn = fn, .arg = arg };
+	struct sink k = { .fn = fn, .arg = arg };
 
-	return scan_walk(s, &a, &k, err);
+	return scan_walk(s, &a, take_region, &k, err);
 }
 
 bool scan_is_tracked(struct scan *s, uint64_t at)
@@ -394,7 +399,56 @@ int scan_written(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
 		.category_mask = PAGE_IS_WRITTEN,
 		.return_mask = PAGE_IS_WRITTEN,
 	};
-	const struct sink k = { .fn = fn, .arg = arg };
+	struct sink k = { .fn = fn, .arg = arg };
 
-	return scan_walk(s, &a, &k, err);
+	return scan_walk(s, &a, take_region, &k, err);
+}
+
+/* ---- all that a last pass asks, in one ---- */
+
+struct changes {
+	scan_changed_fn *fn;
+	void *arg;
+};
+
+static enum scan_change kind_of_change(uint64_t categories)
+{
+	bool written = categories & PAGE_IS_WRITTEN;
+
+	if (categories & PAGE_IS_GUARD)
+		return SCAN_GUARD;
+	if (categories & PAGE_IS_PRESENT && !(categories & NOT_PRIVATE))
+		return SCAN_CHANGED;
+	return categories & (PAGE_IS_PRESENT | PAGE_IS_SWAPPED) && !written
+		       ? SCAN_MARK
+		       : SCAN_GONE;
+}
+
+static int take_change(void *changes, const struct page_region *p,
+		       struct error *err)
+{
+	const struct changes *c = changes;
+
+	return c->fn(c->arg, p->start, p->end, kind_of_change(p->categories),
+		     err);
+}
+
+int scan_changed(struct scan *s, uint64_t start, uint64_t end, bool guards,
+		 scan_changed_fn *fn, void *arg, struct error *err)
+{
+	/* what was written to, is not present, or not private */
+	struct pm_scan_arg a = {
+		.flags = PM_SCAN_CHECK_WPASYNC,
+		.start = start,
+		.end = end,
+		.category_inverted = PAGE_IS_PRESENT,
+		.category_anyof_mask =
+			PAGE_IS_WRITTEN | PAGE_IS_PRESENT | NOT_PRIVATE,
+		.return_mask = PAGE_IS_WRITTEN | PAGE_IS_PRESENT |
+			       PAGE_IS_SWAPPED | NOT_PRIVATE |
+			       (guards ? PAGE_IS_GUARD : 0),
+	};
+	struct changes c = { fn, arg };
+
+	return scan_walk(s, &a, take_change, &c, err);
 }

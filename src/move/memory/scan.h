@@ -85,6 +85,29 @@ int scan_private_and_guards(struct scan *s, uint64_t start, uint64_t end,
 			    struct error *err) must_check;
 
 /*
+ * All that the last pass asks of private memory, in one system call for any number of
+ * mappings that lie side by side; only with the ioctl.  It looks closer at each page
+ * than scan_written() does, so it is for many small mappings.  guards:
+ * scan_has_guards().  Not for processes that have swapped pages.  -EPERM: some
+ * mapping is not tracked.
+ */
+enum scan_change {
+	SCAN_CHANGED, /* private pages that were written to */
+	SCAN_GONE,    /* no private pages: what was there is gone */
+	SCAN_GUARD,   /* guard pages; what was there is gone as well */
+	/*
+	 * Only the mark of the protection is left of pages that were protected: of those
+	 * of a file that were dropped, whether it shows there again or not; of others on
+	 * their way to another place in memory, or to swap.
+	 */
+	SCAN_MARK,
+};
+typedef int scan_changed_fn(void *arg, uint64_t start, uint64_t end,
+			    enum scan_change what, struct error *err);
+int scan_changed(struct scan *s, uint64_t start, uint64_t end, bool guards,
+		 scan_changed_fn *fn, void *arg, struct error *err) must_check;
+
+/*
  * Only by reading: call fn for each range of present pages, including shared
  * ones if `shared`.  written: since scan_soft_clear(), or in a mapping made
  * after it.

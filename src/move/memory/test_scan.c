@@ -5,11 +5,14 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/io.h"
 #include "move/memory/scan.h"
 
 #define PRESENT (UINT64_C(1) << 63)
@@ -159,6 +162,107 @@ out:
 	scan_close(s);
 }
 
+/* Track writes to that memory; -1 if this kernel or user cannot. */
+static int track(uint64_t at, uint64_t size)
+{
+	struct uffdio_api api = { .api = UFFD_API,
+				  .features = UFFD_FEATURE_WP_ASYNC |
+					      UFFD_FEATURE_WP_UNPOPULATED |
+					      UFFD_FEATURE_WP_HUGETLBFS_SHMEM };
+	struct uffdio_register reg = { .range = { at, size },
+				       .mode = UFFDIO_REGISTER_MODE_WP };
+	int fd = (int)syscall(SYS_userfaultfd,
+			      O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+
+	if (fd >= 0 && (ioctl(fd, UFFDIO_API, &api) < 0 ||
+			ioctl(fd, UFFDIO_REGISTER, &reg) < 0))
+		io_close(&fd);
+	return fd;
+}
+
+static int pass_over(void *arg, uint64_t start, uint64_t end, struct error *err)
+{
+	return 0;
+}
+
+struct seen {
+	uint64_t from;
+	char text[200];
+};
+
+static int note_change(void *seen, uint64_t start, uint64_t end,
+		       enum scan_change what, struct error *err)
+{
+	static const char *const names[] = { [SCAN_CHANGED] = "changed",
+					     [SCAN_GONE] = "gone",
+					     [SCAN_GUARD] = "guard",
+					     [SCAN_MARK] = "mark" };
+	struct seen *s = seen;
+	size_t n = strlen(s->text);
+
+	snprintf(s->text + n, sizeof(s->text) - n, "%d-%d %s, ",
+		 (int)((start - s->from) / PAGE), (int)((end - s->from) / PAGE),
+		 names[what]);
+	return 0;
+}
+
+/* Pages 0 to 3 anonymous, 4 to 7 of a file; all but 3 and 7 written to. */
+static char *make_row(void)
+{
+	fd_auto fd = memfd_create("file", MFD_CLOEXEC);
+	char *p = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(p != MAP_FAILED && fd >= 0);
+	assert_int_equal(ftruncate(fd, 4 * PAGE), 0);
+	assert_ptr_equal(mmap(p + 4 * PAGE, 4 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_FIXED, fd, 0),
+			 p + 4 * PAGE);
+	for (int i = 0; i < 8; i++)
+		if (i != 3 && i != 7)
+			p[i * PAGE] = 1;
+	assert_int_equal(*(volatile char *)(p + 7 * PAGE), 0);
+	return p;
+}
+
+static void all_changes_of_a_row(void **state)
+{
+	char *p = make_row();
+	struct seen seen = { .from = (uintptr_t)p };
+	uint64_t at = seen.from;
+	fd_auto uffd = track(at, 8 * PAGE);
+	struct scan *s = scan_open(getpid(), false, NULL);
+	bool guards = scan_has_guards();
+
+	if (uffd < 0 || !scan_has_ioctl()) {
+		print_message("this kernel cannot track writes\n");
+		goto out;
+	}
+	assert_int_equal(scan_private(s, at, at + 8 * PAGE, SCAN_PROTECT,
+				      pass_over, NULL, NULL),
+			 0);
+	p[PAGE] = 2;
+	p[6 * PAGE] = 2;
+	assert_int_equal(madvise(p + 2 * PAGE, PAGE, MADV_DONTNEED), 0);
+	assert_int_equal(madvise(p + 4 * PAGE, 2 * PAGE, MADV_DONTNEED), 0);
+	assert_int_equal(*(volatile char *)(p + 4 * PAGE), 0);
+	if (guards)
+		assert_int_equal(
+			madvise(p + 3 * PAGE, PAGE, MADV_GUARD_INSTALL), 0);
+	assert_int_equal(scan_changed(s, at, at + 8 * PAGE, guards, note_change,
+				      &seen, NULL),
+			 0);
+	assert_string_equal(seen.text,
+			    guards ? "1-2 changed, 2-3 gone, 3-4 guard, "
+				     "4-5 mark, 5-6 mark, 6-7 changed, "
+				     "7-8 mark, "
+				   : "1-2 changed, 2-4 gone, 4-5 mark, "
+				     "5-6 mark, 6-7 changed, 7-8 mark, ");
+out:
+	munmap(p, 8 * PAGE);
+	scan_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +272,7 @@ int main(void)
 		cmocka_unit_test(the_end_of_the_file),
 		cmocka_unit_test(an_error_ends_it),
 		cmocka_unit_test(guards_and_pages_in_one),
+		cmocka_unit_test(all_changes_of_a_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

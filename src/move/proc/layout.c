@@ -137,7 +137,7 @@ int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
 	return r;
 }
 
-Move__Vma *layout_vma(const struct vma *v)
+Move__Vma *layout_settings(const struct vma *v)
 {
 	Move__Vma *m = append_new(&move__vma__descriptor);
 
@@ -146,6 +146,13 @@ Move__Vma *layout_vma(const struct vma *v)
 	m->prot = (uint32_t)v->prot;
 	m->kind = v->kind;
 	m->advice = v->advice;
+	return m;
+}
+
+Move__Vma *layout_vma(const struct vma *v)
+{
+	Move__Vma *m = layout_settings(v);
+
 	m->offset = v->kind == VMA_ANON ? 0 : v->offset;
 	if (vma_has_object(v)) {
 		m->object = append_new(&move__object__descriptor);

@@ -44,5 +44,7 @@ int layout_read(pid_t pid, const struct vma_list *known, struct vma_list *ret,
 
 /* Allocated; of its file only path and shared are set. */
 Move__Vma *layout_vma(const struct vma *v);
+/* The same of a mapping that the destination has: not what it shows. */
+Move__Vma *layout_settings(const struct vma *v);
 
 #endif

@@ -1,4 +1,5 @@
 /* maps.c - the mappings of the process to move, see proc.h */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,38 +117,60 @@ static enum vma_kind vma_classify(const struct vma *v, bool shared)
 	return v->ino || *path == '/' ? VMA_FILE : VMA_ANON;
 }
 
-/* One line of maps: "start-end perms offset major:minor inode  path". */
+static char *copy_text(const char *p, size_t n)
+{
+	char *copy = xmalloc(n + 1);
+
+	memcpy(copy, p, n);
+	copy[n] = '\0';
+	return copy;
+}
+
+/* The number at *p, which that character ends; *p is then behind it. */
+static bool take_number(const char **p, int base, char end, uint64_t *ret)
+{
+	char *stop;
+
+	if (!isxdigit((unsigned char)**p))
+		return false;
+	*ret = strtoull(*p, &stop, base);
+	*p = stop + 1;
+	return *stop == end;
+}
+
+/*
+ * One line of maps: "start-end perms offset major:minor inode  path".  By hand, as a
+ * process of many libraries has a thousand, and sscanf() would take a microsecond
+ * for each while it stands still.
+ */
 static int parse_map_line(const char *line, size_t n, struct vma *ret)
 {
-	char perm[5], text[128];
-	unsigned long start, end, off, ino;
-	unsigned maj, min;
-	size_t head = n < sizeof(text) - 1 ? n : sizeof(text) - 1;
-	int used = 0;
+	const char *p = line, *perm, *end = line + n;
+	struct vma v = { 0 };
+	uint64_t maj, min;
 
-	memcpy(text, line, head);
-	text[head] = '\0';
-	if (sscanf(text, "%lx-%lx %4s %lx %x:%x %lu%n", &start, &end, perm,
-		   &off, &maj, &min, &ino, &used) < 7 ||
-	    start >= end || strlen(perm) != 4)
+	if (!take_number(&p, 16, '-', &v.start) ||
+	    !take_number(&p, 16, ' ', &v.end) || v.start >= v.end ||
+	    end - p < 5 || p[4] != ' ')
 		return -EPROTO;
-	while ((size_t)used < n && line[used] == ' ')
-		used++;
-	*ret = (struct vma){
-		.start = start,
-		.end = end,
-		.offset = off,
-		.dev = makedev(maj, min),
-		.ino = ino,
-		.prot = (perm[0] == 'r' ? PROT_READ : 0) |
-			(perm[1] == 'w' ? PROT_WRITE : 0) |
-			(perm[2] == 'x' ? PROT_EXEC : 0),
-		.advice = perm[1] == 'w' ? VMA_MAYWRITE : 0,
-	};
-	if ((size_t)used < n)
-		ret->path =
-			xasprintf("%.*s", (int)(n - (size_t)used), line + used);
-	ret->kind = vma_classify(ret, perm[3] == 's');
+	perm = p;
+	p += 5;
+	if (!take_number(&p, 16, ' ', &v.offset) ||
+	    !take_number(&p, 16, ':', &maj) ||
+	    !take_number(&p, 16, ' ', &min) ||
+	    !take_number(&p, 10, ' ', &v.ino))
+		return -EPROTO;
+	v.dev = makedev((unsigned)maj, (unsigned)min);
+	v.prot = (perm[0] == 'r' ? PROT_READ : 0) |
+		 (perm[1] == 'w' ? PROT_WRITE : 0) |
+		 (perm[2] == 'x' ? PROT_EXEC : 0);
+	v.advice = perm[1] == 'w' ? VMA_MAYWRITE : 0;
+	while (p < end && *p == ' ')
+		p++;
+	if (p < end)
+		v.path = copy_text(p, (size_t)(end - p));
+	v.kind = vma_classify(&v, perm[3] == 's');
+	*ret = v;
 	return 0;
 }
 

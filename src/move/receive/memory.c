@@ -99,9 +99,12 @@ static int receive_mapping(struct receiving *v, const Move__Vma *m,
 		else
 			r = fd = restore_open(v->process.landing, m, &why);
 	}
-	if (r >= 0)
+	if (r >= 0) {
+		restore_mapped(&v->process.protected, m);
 		return restore_map(v->process.landing, m, fd, err);
+	}
 	lacks_add(&v->lacks, m->start, m->end, &why);
+	restore_unmapped(&v->process.protected, m->start, m->end);
 	return landing_call(v->process.landing, "munmap", SYS_munmap, m->start,
 			    m->end - m->start, 0, 0, 0, 0, err);
 }
@@ -148,13 +151,32 @@ static int receive_ranges(struct receiving *v, struct error *err)
 	int advice = v->frame.type == FRAME_ZAP ? MADV_DONTNEED : MADV_REMOVE;
 	int r = 0;
 
-	for (size_t i = 0; i < n && !r; i++)
+	for (size_t i = 0; i < n && !r; i++) {
+		if (unmap)
+			restore_unmapped(&v->process.protected, range[i].start,
+					 range[i].end);
 		r = landing_call(v->process.landing,
 				 unmap ? "munmap" : "madvise",
 				 unmap ? SYS_munmap : SYS_madvise,
 				 range[i].start, range[i].end - range[i].start,
 				 unmap ? 0 : (uint64_t)advice, 0, 0, 0, err);
+	}
 	return r < 0 ? r : landing_flush(v->process.landing, err);
+}
+
+static int receive_pages(struct receiving *v, struct error *err)
+{
+	const struct frame_pages *head = (const void *)v->frame.data;
+	const struct frame_run *run = (const void *)(head + 1);
+	struct receive_process *p = &v->process;
+	int r = 0;
+
+	for (uint64_t i = 0; i < head->nr_runs && !r; i++)
+		r = restore_open_range(
+			p->landing, &p->protected, run[i].start,
+			run[i].start + run[i].nr_pages * FRAME_PAGE, err);
+	return r < 0 ? r
+		     : place_pages(p->landing, &v->frame, lose_page, v, err);
 }
 
 int receive_memory(struct receiving *v, struct error *err)
@@ -163,8 +185,7 @@ int receive_memory(struct receiving *v, struct error *err)
 	case FRAME_MAP:
 		return receive_map(v, err);
 	case FRAME_PAGES:
-		return place_pages(v->process.landing, &v->frame, lose_page, v,
-				   err);
+		return receive_pages(v, err);
 	default:
 		return receive_ranges(v, err);
 	}

@@ -151,7 +151,8 @@ static int receive_state(struct receiving *v, struct error *err)
 	if (!r && !p->state->n_thread)
 		r = error_set(err, -EPROTO, "a process without threads");
 	if (!r)
-		r = restore_state(p->landing, p->state, &p->ids, err);
+		r = restore_state(p->landing, p->state, &p->ids, &p->protected,
+				  err);
 	return r;
 }
 
@@ -176,12 +177,18 @@ static int receive_fds(struct receiving *v, struct error *err)
 }
 
 /* The process is about to stand still (on), or that is over, or was in vain. */
-static void receive_hurry(struct receiving *v, bool on)
+static int receive_hurry(struct receiving *v, bool on, struct error *err)
 {
+	struct receive_process *p = &v->process;
+	int r = 0;
+
 	/* what cannot be made now may be made at the freeze */
 	if (on)
-		(void)!prepare_end(&v->process, &(struct error)ERROR_INIT);
-	landing_hurry(v->process.landing, on);
+		(void)!prepare_end(p, &(struct error)ERROR_INIT);
+	if (on)
+		r = restore_protect(p->landing, &p->protected, err);
+	landing_hurry(p->landing, on);
+	return r;
 }
 
 static bool needs_landing(enum frame_type type)
@@ -212,8 +219,7 @@ static int receive_frame(struct receiving *v, struct error *err)
 			place_end(v->process.landing);
 		return receive_sync(v, err);
 	case FRAME_HURRY:
-		receive_hurry(v, frame_u64(&v->frame) != 0);
-		return 0;
+		return receive_hurry(v, frame_u64(&v->frame) != 0, err);
 	case FRAME_DONE:
 		place_end(v->process.landing);
 		return receive_done(v, err);
@@ -332,6 +338,7 @@ int move_receive(const struct move_dest *dst, struct channel *ch,
 	move__state__free_unpacked(v.process.state, NULL);
 	lacks_clear(&v.lacks);
 	free(v.process.exe);
+	free(v.process.protected.v);
 	io_close(&v.root);
 	frame_clear(&v.frame);
 	if (r < 0 && r != -ECANCELED && ret->outcome == MOVE_ABORTED)

@@ -23,11 +23,12 @@
 #include "move/wire/state.pb-c.h"
 
 struct receive_process {
-	struct landing *landing; /* NULL before the first MAP */
-	struct restore_ids ids;	 /* who it is, */
-	char *exe;		 /* and which program it is to run */
-	bool exe_done;		 /* which it is */
-	Move__State *state;	 /* NULL before STATE */
+	struct landing *landing;	    /* NULL before the first MAP */
+	struct restore_ids ids;		    /* who it is, */
+	char *exe;			    /* and which program it is to run */
+	bool exe_done;			    /* which it is */
+	struct restore_protected protected; /* that are not to be written to */
+	Move__State *state;		    /* NULL before STATE */
 	struct restart *restart; /* threads that are followed until they run */
 };
 

@@ -2,8 +2,7 @@
  * map.c - the landing process's memory, see restore.h
  *
  * Its old mappings go, the vdso takes its place, and what the process has is
- * mapped as the source tells it; protections and advice come last, when all
- * pages are in place.
+ * mapped as the source tells it.
  */
 #include "move/restore/restore.h"
 
@@ -177,60 +176,5 @@ int restore_map(struct landing *l, const Move__Vma *v, int fd,
 	if (!r && v->advice & VMA_HUGEPAGE)
 		r = call(l, NULL, SYS_madvise, v->start, v->end - v->start,
 			 MADV_HUGEPAGE, 0, 0);
-	return r;
-}
-
-static int restore_advice(struct landing *l, const Move__Vma *v,
-			  struct error *err)
-{
-	static const struct {
-		unsigned flag;
-		int advice;
-	} table[] = {
-		{ VMA_DONTFORK, MADV_DONTFORK },
-		{ VMA_WIPEONFORK, MADV_WIPEONFORK },
-		{ VMA_DONTDUMP, MADV_DONTDUMP },
-		{ VMA_HUGEPAGE, MADV_HUGEPAGE },
-		{ VMA_NOHUGEPAGE, MADV_NOHUGEPAGE },
-		{ VMA_MERGEABLE, MADV_MERGEABLE },
-		{ VMA_RANDOM, MADV_RANDOM },
-		{ VMA_SEQUENTIAL, MADV_SEQUENTIAL },
-	};
-	int r = 0;
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table) && !r; i++)
-		if (v->advice & table[i].flag)
-			/* hints; a kernel may be without some of them */
-			r = call(l, NULL, SYS_madvise, v->start,
-				 v->end - v->start, (uint64_t)table[i].advice,
-				 0, 0);
-	if (!r && v->advice & VMA_LOCKED)
-		r = call(l, "mlock2", SYS_mlock2, v->start, v->end - v->start,
-			 v->advice & VMA_ONFAULT ? MLOCK_ONFAULT : 0, 0, 0);
-	return r;
-}
-
-int restore_protections(struct landing *l, const Move__State *s,
-			struct error *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < s->n_guard && !r; i++)
-		r = call(l, "madvise(MADV_GUARD_INSTALL)", SYS_madvise,
-			 s->guard[i]->start,
-			 s->guard[i]->end - s->guard[i]->start,
-			 MADV_GUARD_INSTALL, 0, 0);
-	for (size_t i = 0; i < s->n_map && !r; i++) {
-		const Move__Vma *v = s->map[i];
-
-		if (v->prot != (PROT_READ | PROT_WRITE))
-			r = call(l, "mprotect", SYS_mprotect, v->start,
-				 v->end - v->start, v->prot, 0, 0);
-		if (!r)
-			r = restore_advice(l, v, err);
-		if (!r && v->advice & VMA_SEALED)
-			r = call(l, "mseal", SYS_mseal, v->start,
-				 v->end - v->start, 0, 0, 0);
-	}
 	return r;
 }

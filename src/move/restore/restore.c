@@ -304,12 +304,13 @@ static void note_priorities(struct landing *l, const Move__State *s)
  * others.
  */
 static int restore_all(struct landing *l, const Move__State *s,
-		       const struct restore_ids *ids, struct error *err)
+		       const struct restore_ids *ids,
+		       const struct restore_protected *p, struct error *err)
 {
 	int r = restore_cpu_clocks(l, s, err);
 
 	if (!r)
-		r = restore_protections(l, s, err);
+		r = restore_protections(l, s, p, err);
 	if (!r)
 		r = restore_mm(l, s, err);
 	if (!r)
@@ -332,7 +333,8 @@ static int restore_all(struct landing *l, const Move__State *s,
  * `released`. Each further list would cost two more context switches.
  */
 int restore_state(struct landing *l, const Move__State *s,
-		  const struct restore_ids *ids, struct error *err)
+		  const struct restore_ids *ids,
+		  const struct restore_protected *p, struct error *err)
 {
 	int r = s->thread[0]->creds
 			? 0
@@ -347,7 +349,7 @@ int restore_state(struct landing *l, const Move__State *s,
 		r = restore_thread_list(l, s, i, ids, err);
 	landing_tick(l);
 	if (!r)
-		r = restore_all(l, s, ids, err);
+		r = restore_all(l, s, ids, p, err);
 	if (!r)
 		r = landing_start(
 			l, landing_slot(l, 0, s->thread[0]->xstate.len), err);

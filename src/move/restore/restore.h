@@ -38,8 +38,36 @@ int restore_open(struct landing *l, const Move__Vma *v,
  */
 int restore_map(struct landing *l, const Move__Vma *v, int fd,
 		struct error *err) must_check;
+
+/* ---- protect.c: what may be done with it ---- */
+
+/*
+ * Private mappings that the process may not write to, ascending and disjoint.  All
+ * others, and those that are not set, L can write to.
+ */
+struct restore_protected {
+	struct restore_protection {
+		uint64_t start, end;
+		uint32_t prot;
+		bool set; /* L has this protection there */
+	} * v;
+	size_t nr, cap;
+};
+
+/* That was mapped, in place of what was there; or unmapped. */
+void restore_mapped(struct restore_protected *p, const Move__Vma *v);
+void restore_unmapped(struct restore_protected *p, uint64_t start,
+		      uint64_t end);
+/* Protect them all, before the process stands still. */
+int restore_protect(struct landing *l, struct restore_protected *p,
+		    struct error *err) must_check;
+/* Pages are to be written there. */
+int restore_open_range(struct landing *l, struct restore_protected *p,
+		       uint64_t start, uint64_t end,
+		       struct error *err) must_check;
 /* Queue the calls that protect all mappings, when their pages are in place. */
 int restore_protections(struct landing *l, const Move__State *s,
+			const struct restore_protected *p,
 			struct error *err) must_check;
 
 /* ---- the rest of it ---- */
@@ -68,7 +96,9 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
  * its threads.  When it returns, every thread waits for the release.
  */
 int restore_state(struct landing *l, const Move__State *s,
-		  const struct restore_ids *ids, struct error *err) must_check;
+		  const struct restore_ids *ids,
+		  const struct restore_protected *p,
+		  struct error *err) must_check;
 
 /* cpu.c: CPU clocks continue, if they are read through the vdso. */
 int restore_cpu_clocks(struct landing *l, const Move__State *s,

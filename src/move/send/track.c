@@ -375,6 +375,24 @@ static int read_swapped(struct track *t, struct error *err)
 	return r;
 }
 
+/* A row of them, or one by one. */
+static int send_maps(struct track *t, bool last, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0, n; i < t->maps.nr && !r; i += n) {
+		n = last ? track_row(t, i) : 0;
+		r = n ? track_send_row(t, i, n, err) : -EPERM;
+		n = n ? n : 1;
+		if (r != -EPERM)
+			continue;
+		r = 0;
+		for (size_t k = 0; k < n && !r; k++)
+			r = send_vma(t, &t->maps.v[i + k], last, err);
+	}
+	return r;
+}
+
 int track_send(struct track *t, bool last, struct error *err)
 {
 	int r = 0;
@@ -390,11 +408,10 @@ int track_send(struct track *t, bool last, struct error *err)
 	t->guards.nr = 0;
 	if (!r)
 		r = track_punches(t, err);
-	if (!r && t->method == TRACK_SOFT_DIRTY)
-		r = track_send_soft(t, last, err);
-	for (size_t i = 0;
-	     i < t->maps.nr && !r && t->method != TRACK_SOFT_DIRTY; i++)
-		r = send_vma(t, &t->maps.v[i], last, err);
+	if (!r)
+		r = t->method == TRACK_SOFT_DIRTY
+			    ? track_send_soft(t, last, err)
+			    : send_maps(t, last, err);
 	if (!r)
 		r = track_zap_flush(t, err);
 	if (!r)

@@ -91,6 +91,14 @@ int track_punches(struct track *t, struct error *err) must_check;
 int track_punch_whole(struct track *t, uint64_t start, uint64_t end,
 		      struct error *err) must_check;
 
+/*
+ * track_row.c: how many mappings from the i-th on the last pass can look at in one;
+ * and do that.  -EPERM: one by one, as if nothing had been done.
+ */
+size_t track_row(const struct track *t, size_t i);
+int track_send_row(struct track *t, size_t i, size_t n,
+		   struct error *err) must_check;
+
 /* ranges.c: this range is not watched; the next pass sends it whole. */
 void track_miss(struct track *t, uint64_t start, uint64_t end);
 /* Have the destination drop these pages, which the process no longer has. */

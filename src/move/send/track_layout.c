@@ -307,8 +307,9 @@ void track_describe(const struct track *t, Move__State *m)
 		g->end = t->guards.v[i].end;
 		append_to(m->guard, m->n_guard, g);
 	}
+	m->map = xcalloc(t->maps.nr + 1, sizeof(*m->map));
 	for (size_t i = 0; i < t->maps.nr; i++)
-		append_to(m->map, m->n_map, layout_vma(&t->maps.v[i]));
+		m->map[m->n_map++] = layout_settings(&t->maps.v[i]);
 }
 
 int track_trees(struct track *t, struct error *err)
