@@ -74,6 +74,42 @@ setup() {
 	END
 }
 
+# The law of stint size as a script, which the simulator takes.
+@test "a generator's owners" {
+	"$stint" trace generate --activity -P 60 --days 5 -o "$dir/a.csv"
+	"$stint" trace generate --activity -P 60 --days 5 -o "$dir/b.csv"
+	cmp "$dir/a.csv" "$dir/b.csv"
+	"$stint" trace generate --activity -P 60 --days 5 --seed 2 -o "$dir/b.csv"
+	run ! cmp -s "$dir/a.csv" "$dir/b.csv"
+	tail -1 "$dir/a.csv" | grep -q '^# stint .* seed 1, replication 0$'
+	# As Arpaci 1995 has it: about half of the periods up to 3 minutes, fewer by night, and 95 %
+	# of the time in those of 10 on.
+	"$stint" trace stats --activity -j "$dir/a.csv" >"$dir/json"
+	python3 - "$dir/json" <<-'END'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		assert d["hosts"] == 60 and 4.9 * 86400 < d["span_s"] <= 5 * 86400, d
+		assert 0.4 < d["idle_brief"] < 0.6 and d["idle_time_in_long"] > 0.9, d
+	END
+	# Whose idle periods are ten times as long are idle for more of the time.
+	"$stint" trace generate --activity -P 20 --days 2 --owners idle=1800 -o "$dir/b.csv"
+	"$stint" trace stats --activity -j "$dir/b.csv" >"$dir/json2"
+	python3 - "$dir/json" "$dir/json2" <<-'END'
+		import json, sys
+		a, b = (json.load(open(f)) for f in sys.argv[1:])
+		assert b["idle"] > a["idle"] + 0.05, (a, b)
+	END
+	"$stint" sim -p stint -w poisson:max-size=4 -L 0.3 -n 50 --activity "$dir/a.csv" --json |
+		python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["processors"] == 60 and d["owners"]["returns"] > 100'
+	for wrong in "-P 60" "-o $dir/c" "-P 60 -o $dir/c -w lanl" "-P 60 -o $dir/c --owners=idle=x" "-P 99999 -o $dir/c"; do
+		run "$stint" trace generate --activity $wrong
+		[ "$status" -eq 2 ]
+	done
+	run "$stint" trace stats --days 3 "$dir/a.csv"
+	[ "$status" -eq 2 ]
+	[ ! -e "$dir/c" ]
+}
+
 # Half of the jobs from 9 to 17 h, the others alike over the other sixteen hours.
 @test "a partition's jobs are submitted by day and by night" {
 	"$stint" trace generate -w lanl -n 4000 --seed 3 -o "$dir/l.swf"

@@ -11,32 +11,40 @@
 #include "cmd/sim/setup_args.h"
 #include "cmd/sim/trace_import.h"
 #include "core/json.h"
+#include "core/units.h"
 #include "core/xalloc.h"
 #include "model/activity.h"
 #include "sim/report/output.h"
 #include "sim/report/trace_stats.h"
 #include "sim/workload/inflate.h"
+#include "sim/workload/owners_law.h"
 #include "sim/workload/swf.h"
 #include "sim/workload/workload.h"
 
-enum { KEY_ACTIVITY = 256, KEY_FROM, KEY_EVERY };
+enum { KEY_ACTIVITY = 256, KEY_FROM, KEY_EVERY, KEY_OWNERS, KEY_DAYS };
 
 static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "stats:", 1 },
 	{ "activity", KEY_ACTIVITY, 0, 0,
-	  "FILE is an activity script (stint-activity(5)), not of jobs", 1 },
+	  "of stats and generate: it is what owners do (stint-activity(5)), not "
+	  "jobs",
+	  0 },
+	{ 0, 0, 0, 0, "stats:", 1 },
 	{ "json", 'j', 0, 0, "print JSON", 1 },
 	{ 0, 0, 0, 0, "generate:", 2 },
 	{ "workload", 'w', "NAME[:k=v,...]", 0,
 	  "jobs from a generator; `stint sim --list` shows them", 2 },
 	{ "procs", 'P', "P", 0,
-	  "processors (the generator's); also of the machine sacct tells of",
+	  "processors (the generator's); also of the machine sacct tells of; "
+	  "with --activity hosts",
 	  2 },
 	{ "load", 'L', "L", 0, "offered load (the generator's)", 2 },
 	{ "jobs", 'n', "N", 0, "so many jobs (the generator's number)", 2 },
 	{ "seed", KEY_SEED, "S", 0, "of all random streams (1)", 2 },
 	{ "replication", KEY_REPLICATION, "R", 0,
 	  "which of the seed's independent replications (0)", 2 },
+	{ "owners", KEY_OWNERS, "k=v,...", 0,
+	  "with --activity: how they come and go, as of `stint size`", 2 },
+	{ "days", KEY_DAYS, "N", 0, "with --activity: so many days (7)", 2 },
 	{ "output", 'o', "FILE", 0,
 	  "write the trace there (- is standard "
 	  "output); also of import",
@@ -51,7 +59,8 @@ static const struct argp_option options[] = {
 };
 
 struct trace_args {
-	const char *verb, *workload, *output;
+	const char *verb, *workload, *output, *owners;
+	int64_t days;		    /* 0: not given */
 	struct trace_import import; /* file and nr are all verbs' */
 	size_t cap;
 	bool activity, json;
@@ -84,6 +93,12 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case 'o':
 		a->output = arg;
 		return 0;
+	case KEY_OWNERS:
+		a->owners = arg;
+		return 0;
+	case KEY_DAYS:
+		r = parse_int(arg, 1, 3650, "--days", &a->days, &err);
+		return command_parsed(state, r, &err);
 	case KEY_FROM:
 		a->import.from = arg;
 		return 0;
@@ -118,12 +133,32 @@ static int check_stats(const struct trace_args *a, struct error *err)
 	return 0;
 }
 
+static int check_owners(const struct trace_args *a, struct error *err)
+{
+	struct owners_law law;
+
+	if (has_setup(a))
+		return error_set(err, -EINVAL,
+				 "generate --activity makes no jobs: leave out "
+				 "--workload, --jobs and --load");
+	if (!a->setup.procs || !a->output)
+		return error_set(err, -EINVAL,
+				 "generate --activity: give --procs HOSTS and "
+				 "--output FILE");
+	if (a->setup.procs > ACTIVITY_HOSTS_MAX)
+		return error_set(err, -EINVAL,
+				 "generate --activity: at most %d hosts",
+				 ACTIVITY_HOSTS_MAX);
+	return owners_law_parse(a->owners, &law, err);
+}
+
 static int check_generate(const struct trace_args *a, struct error *err)
 {
-	if (a->import.nr || a->activity || a->json)
-		return error_set(
-			err, -EINVAL,
-			"generate takes no FILE, --activity or --json");
+	if (a->import.nr || a->json)
+		return error_set(err, -EINVAL,
+				 "generate takes no FILE or --json");
+	if (a->activity)
+		return check_owners(a, err);
 	if (!a->workload || !a->output)
 		return error_set(err, -EINVAL,
 				 "generate: give --workload NAME and --output "
@@ -150,6 +185,11 @@ static int check_args(struct trace_args *a, struct error *err)
 	if (!import && (a->import.from || a->import.every))
 		return error_set(err, -EINVAL,
 				 "--from and --every are for import");
+	if ((a->owners || a->days) &&
+	    !(a->activity && a->verb && !strcmp(a->verb, "generate")))
+		return error_set(err, -EINVAL,
+				 "--owners and --days are for generate "
+				 "--activity");
 	if (import)
 		return check_import(a, err);
 	if (a->verb && !strcmp(a->verb, "stats"))
@@ -272,20 +312,53 @@ static int write_jobs(const struct trace_args *a, struct workload *w, FILE *to,
 	return r;
 }
 
-static int generate(const struct trace_args *a, struct error *err)
+static int generate_jobs(const struct trace_args *a, FILE *to,
+			 struct error *err)
 {
 	const struct workload_setup setup = setup_args_workload(&a->setup);
-	struct output *out;
 	struct workload *w;
+	int r = workload_create(a->workload, &setup, &w, err);
+
+	if (r < 0)
+		return r;
+	r = write_jobs(a, w, to, err);
+	workload_destroy(w);
+	return r;
+}
+
+static int generate_owners(const struct trace_args *a, FILE *to,
+			   struct error *err)
+{
+	struct activity activity;
+	struct owners_law law;
+	int r = owners_law_parse(a->owners, &law, err);
+
+	if (r < 0)
+		return r;
+	owners_law_draw(&law, (uint32_t)a->setup.procs,
+			a->days ? (uint32_t)a->days : 7,
+			(uint64_t)a->setup.seed, (uint64_t)a->setup.replication,
+			&activity);
+	activity_write(&activity, false, to);
+	activity_clear(&activity);
+	fprintf(to,
+		"# stint " STINT_VERSION
+		" (generated), owners %s, seed %" PRId64
+		", replication %" PRId64 "\n",
+		a->owners ? a->owners : "as they are without --owners",
+		a->setup.seed, a->setup.replication);
+	return 0;
+}
+
+static int generate(const struct trace_args *a, struct error *err)
+{
+	struct output *out;
 	int r = output_open(a->output, &out, err);
 
 	if (r < 0)
 		return r;
-	r = workload_create(a->workload, &setup, &w, err);
-	if (!r) {
-		r = write_jobs(a, w, output_stream(out), err);
-		workload_destroy(w);
-	}
+	r = a->activity ? generate_owners(a, output_stream(out), err)
+			: generate_jobs(a, output_stream(out), err);
 	return output_end(&out, r, err);
 }
 
