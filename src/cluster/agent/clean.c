@@ -120,7 +120,9 @@ int agent_clean_up(const struct agent_conf *conf, struct error *err)
 		return lock;
 	(void)agent_find_home(conf);
 	for_each(conf->run_dir, "keepers", ".sock", end_keeper);
-	r = capsule_sweep(conf->run_dir, err);
+	r = capsule_end_keepers(conf->run_dir, err);
+	if (r >= 0)
+		r = capsule_sweep(conf->run_dir, err);
 	if (r < 0)
 		return r;
 	guests = bounds_name(conf->run_dir);

@@ -248,7 +248,7 @@ void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
  * is, and the starter can no longer be answered, the controller is told that the
  * keeper has ended.
  */
-void relay_start(struct agent *a, const Control__KeeperName *name, bool home,
+void relay_start(struct agent *a, const Control__KeeperStart *start, bool home,
 		 struct agent_asker starter);
 
 /* ---- nursery.c */

@@ -42,7 +42,7 @@ static void on_keeper_start(struct agent *a, struct agent_asker who,
 		agent_answer_failed(a, who, r, err.text);
 		monitor_must_tell(a); /* it counts as closed until then */
 	} else {
-		relay_start(a, name, home, who);
+		relay_start(a, m->keeper_start, home, who);
 	}
 }
 

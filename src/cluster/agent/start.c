@@ -60,7 +60,8 @@ static int on_patience(sd_event_source *src, uint64_t usec, void *arg)
 }
 
 /* The keeper's command line, each word with its zero. */
-static int order_keeper(const struct relay *r, bool home, int ready)
+static int order_keeper(const struct relay *r, const char *user, bool home,
+			int ready)
 {
 	const struct agent *a = r->agent;
 	const char *owners = owner_named(a->owner);
@@ -81,6 +82,7 @@ static int order_keeper(const struct relay *r, bool home, int ready)
 	fprintf(to, "--min-gid=%" PRIu32 "%c", a->min_gid, 0);
 	fprintf(to, "--limits=%s%c", a->terms, 0);
 	fprintf(to, "--ready-fd=%d%c", NURSERY_READY, 0);
+	fprintf(to, "--for=%s%c", user, 0);
 	if (a->home)
 		fprintf(to, "--cgroup=%s%c", a->home, 0);
 	if (a->conf->no_fast_path)
@@ -96,9 +98,10 @@ static int order_keeper(const struct relay *r, bool home, int ready)
 	return k;
 }
 
-void relay_start(struct agent *a, const Control__KeeperName *name, bool home,
+void relay_start(struct agent *a, const Control__KeeperStart *start, bool home,
 		 struct agent_asker starter)
 {
+	const Control__KeeperName *name = start->name;
 	struct relay *r = relay_find(a, name);
 	struct error err;
 	int fds[2], k;
@@ -116,7 +119,7 @@ void relay_start(struct agent *a, const Control__KeeperName *name, bool home,
 	r->home = home;
 	r->coming = !home;
 	r->ready_fd = fds[0];
-	k = order_keeper(r, home, fds[1]);
+	k = order_keeper(r, start->user, home, fds[1]);
 	close(fds[1]);
 	if (k < 0) {
 		start_failed(r, k, strerror(-k));

@@ -4,8 +4,8 @@
  * Init is cloned with its user and pid namespace, and enters the groups by doors
  * that the keeper has opened.  Then the keeper maps the submitter's ids, and init
  * sets the clocks and becomes the submitter.  A time namespace takes its offsets
- * before the first process is in it, so init makes one for its children and enters
- * it, too.
+ * before the first process is in it, so where there are any init makes one for its
+ * children and enters it, too.
  *
  * It does not send SIGCHLD, nor shows up in a waitpid() that does not ask for
  * clone children.
@@ -97,20 +97,28 @@ static int open_own_netns(void)
 	return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 }
 
-void capsule_prepare(void)
+static void make_cradle(void)
 {
-	char boot[PROCESS_BOOT_LEN];
-	fd_auto home = -1;
+	fd_auto home = open_own_netns();
 
-	(void)!process_boot_id(boot, NULL); /* which it keeps */
-	cgroup_know_mounts();
-	link_prepare();
-	if (cradle >= 0 || (home = open_own_netns()) < 0 ||
-	    enter_new_cradle() < 0)
+	if (home < 0 || enter_new_cradle() < 0)
 		return;
 	cradle = open_own_netns();
 	if (setns(home, CLONE_NEWNET) < 0)
 		abort(); /* whoever calls cannot go on in there */
+}
+
+bool capsule_prepare(void)
+{
+	char boot[PROCESS_BOOT_LEN];
+	bool changed;
+
+	(void)!process_boot_id(boot, NULL); /* which it keeps */
+	changed = cgroup_know_mounts();
+	link_prepare();
+	if (cradle < 0)
+		make_cradle();
+	return changed;
 }
 
 /* A network that nobody has used, as init would make it ready. */
@@ -158,6 +166,7 @@ struct birth {
 	const struct capsule *c;
 	const struct capsule_spec *spec;
 	struct init_args *init;
+	bool has_clocks; /* it is cloned with its time namespace */
 	pid_t pid;
 	int pidfd;
 };
@@ -199,7 +208,8 @@ static _Noreturn void newborn_main(const struct birth *b)
 	/* First of all, so that what it does counts there. */
 	if ((word.code = cgroup_enter(b->init->cg, &word.error)) < 0 ||
 	    (word.code = await_ids(b->init->ctl, &word.error)) < 0 ||
-	    (word.code = set_clocks(b->spec, &word.error)) < 0 ||
+	    (!b->has_clocks &&
+	     (word.code = set_clocks(b->spec, &word.error)) < 0) ||
 	    (word.code = make_late_namespaces(&word.error)) < 0 ||
 	    (word.code = become_submitter(b->spec, &word.error)) < 0) {
 		(void)!packet_send(b->init->ctl, &word, sizeof(word), NULL, 0);
@@ -257,18 +267,29 @@ static int map_ids(pid_t pid, const struct capsule_spec *spec,
 	return r < 0 ? r : write_proc(pid, "gid_map", text, err);
 }
 
-/* No exit signal. */
-static int clone_init(struct birth *b, uint64_t network, struct error *err)
+static pid_t clone_with(struct birth *b, uint64_t more)
 {
 	struct clone_args args = {
 		.flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID |
-			 CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | network,
+			 CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | more,
 		.pidfd = (uintptr_t)&b->pidfd,
 	};
+	pid_t pid = syscall(SYS_clone3, &args, sizeof(args));
 
-	b->pid = syscall(SYS_clone3, &args, sizeof(args));
-	if (!b->pid)
+	if (!pid)
 		newborn_main(b);
+	return pid;
+}
+
+/* No exit signal.  Kernels before 6.3 do not take a time namespace here. */
+static int clone_init(struct birth *b, uint64_t network, struct error *err)
+{
+	b->has_clocks = !b->spec->monotonic_offset && !b->spec->boottime_offset;
+	b->pid = clone_with(b, network | (b->has_clocks ? CLONE_NEWTIME : 0));
+	if (b->pid < 0 && errno == EINVAL && b->has_clocks) {
+		b->has_clocks = false;
+		b->pid = clone_with(b, network);
+	}
 	return b->pid < 0 ? error_sys(err, -errno, "cannot make namespaces")
 			  : 0;
 }

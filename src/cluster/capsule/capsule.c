@@ -129,7 +129,8 @@ static int make_dir(struct capsule *c, struct error *err)
 	return r;
 }
 
-static int share_memory(struct capsule *c, struct error *err)
+static int share_memory(struct capsule *c, const struct capsule_spec *spec,
+			struct error *err)
 {
 	const int rw = PROT_READ | PROT_WRITE;
 
@@ -137,7 +138,10 @@ static int share_memory(struct capsule *c, struct error *err)
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->shared == MAP_FAILED)
 		c->shared = NULL;
-	return c->shared ? 0 : error_sys(err, -ENOMEM, "cannot map");
+	if (!c->shared)
+		return error_sys(err, -ENOMEM, "cannot map");
+	c->shared->disturbed = spec->lands;
+	return 0;
 }
 
 /* Let init be born; it sets up the capsule's inside and answers. */
@@ -235,10 +239,12 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	    (r = spare_take(&c->link, spec, err)) < 0)
 		return r;
 	in_spare = c->link.spare.netns >= 0;
-	if ((r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0 ||
-	    (r = cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err)) <
+	if ((r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0)
+		return r;
+	kept_take_groups(c, spec);
+	if ((r = cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err)) <
 		    0 ||
-	    (r = share_memory(c, err)) < 0 ||
+	    (r = share_memory(c, spec, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
 	    (r = write_record(c, err)) < 0 ||
 	    (!in_spare && (r = hear_init(c, err)) < 0))
@@ -268,6 +274,8 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c->patience = spec->patience ? spec->patience : CAPSULE_PATIENCE;
 	c->limits = spec->limits;
 	c->weight = spec->cpu_weight ? spec->cpu_weight : CGROUP_WEIGHT;
+	c->uid = spec->uid;
+	c->bound = spec->bound;
 	c->ctl = c->events = c->init = -1;
 	c->cg.join = c->cg.state = c->link.packet = c->link.spare.netns = -1;
 	r = make_capsule(c, spec, err);
@@ -304,15 +312,6 @@ static bool end_all(struct capsule *c)
 	return true;
 }
 
-static void remove_dir(struct capsule *c)
-{
-	char *path = xasprintf("%s/record", c->dir);
-
-	unlink(path);
-	rmdir(c->dir);
-	free(path);
-}
-
 bool capsule_end(struct capsule *c)
 {
 	bool plugged = c->shared && c->shared->plugged;
@@ -335,6 +334,7 @@ void capsule_destroy(struct capsule *c)
 	if (!c)
 		return;
 	clean = capsule_end(c) && c->dir && spare_clean(&c->link);
+	kept_put(c, clean);
 	link_close(&c->link, clean);
 	io_close(&c->cg.join);
 	io_close(&c->cg.state);
@@ -343,10 +343,10 @@ void capsule_destroy(struct capsule *c)
 		if (!clean)
 			link_remove(&c->link);
 		if (!left)
-			remove_dir(c);
+			record_remove(c->dir);
 	}
 	/* The record named its link: a sweep would have removed it. */
-	if (clean && !left)
+	if (clean && !left && c->link.spare.netns >= 0)
 		spare_hand_on(&c->link);
 	link_forget(&c->link);
 	cgroup_clear(&c->cg);
@@ -383,6 +383,7 @@ int capsule_freeze(struct capsule *c, struct error *err)
 {
 	int r;
 
+	c->shared->disturbed = true;
 	hold_back(c, false);
 	r = c->cg.kind ? cgroup_freeze(&c->cg, err)
 		       : freeze_by_signal(c, true, err);
@@ -409,6 +410,7 @@ const char *capsule_freezer(const struct capsule *c)
 
 int capsule_ease(struct capsule *c, bool move, struct error *err)
 {
+	c->shared->disturbed |= move;
 	if (move)
 		cgroup_allow_realtime(&c->cg);
 	return cgroup_limit(&c->cg, &c->limits, move, err);

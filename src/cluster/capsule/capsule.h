@@ -124,9 +124,10 @@ struct capsule;
  * What capsules of this process and of those that it forks need alike, made
  * once: for a program that is to make, or fork who makes, many; again before each
  * fork, for what may have changed.  Without it, and where it fails (it takes root),
- * each capsule makes it for itself.  The caller has one thread.
+ * each capsule makes it for itself.  The caller has one thread.  True if something has
+ * changed that those forked before still have as it was.
  */
-void capsule_prepare(void);
+bool capsule_prepare(void);
 /*
  * Keep networks that capsules of processes forked from here can hand on to the next
  * (spare.c): a descriptor on which something comes to be served, or -errno; and what
@@ -135,6 +136,15 @@ void capsule_prepare(void);
 int capsule_store_open(void) must_check;
 void capsule_store_serve(void);
 void capsule_store_leave(void);
+
+/*
+ * From now on network and groups of a capsule of this process are kept for its next,
+ * where the next cannot tell that it has them (kept.c); give them up; and at the
+ * process's end.
+ */
+void capsule_keep(const char *run_dir);
+void capsule_keep_nothing(void);
+void capsule_keep_end(void);
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 		   struct error *err) must_check;
@@ -161,6 +171,11 @@ void capsule_destroy(struct capsule *c);
  * yet, or -errno.
  */
 int capsule_sweep(const char *run_dir, struct error *err) must_check;
+/*
+ * Kill all keepers of this run directory, also those that rest.  How many there were, or
+ * -errno.
+ */
+int capsule_end_keepers(const char *run_dir, struct error *err) must_check;
 
 /* ---- processes ---- */
 

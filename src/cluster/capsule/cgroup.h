@@ -163,9 +163,9 @@ char *cgroup_locate(const char *mountinfo, const char *own,
 		    const char *controller);
 /*
  * What is mounted is read now, if it has changed, for this process and those that
- * it forks, which then do not look for themselves.
+ * it forks, which then do not look for themselves.  True if it was known otherwise.
  */
-void cgroup_know_mounts(void);
+bool cgroup_know_mounts(void);
 /* These texts of this process, of mounts those of groups: 0, or -EIO on a
  * host without groups. */
 struct cgroup_texts {

@@ -197,20 +197,25 @@ static bool has_changed(int fd)
 	return poll(&p, 1, 0) != 0;
 }
 
-void cgroup_know_mounts(void)
+bool cgroup_know_mounts(void)
 {
+	char *before = known_mounts.lines;
 	int fd = known_mounts.fd;
+	bool differs;
 
 	if (!fd)
 		fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	if (fd <= 0 || (known_mounts.lines && !has_changed(fd)))
-		return;
+	if (fd <= 0 || (before && !has_changed(fd)))
+		return false;
 	known_mounts.fd = fd;
-	free(known_mounts.lines);
 	known_mounts.lines = NULL;
 	if (lseek(fd, 0, SEEK_SET) == 0 &&
 	    io_read_fd(fd, 1 << 24, &known_mounts.lines) >= 0)
 		only_groups(known_mounts.lines);
+	differs = before && (!known_mounts.lines ||
+			     strcmp(before, known_mounts.lines) != 0);
+	free(before);
+	return differs;
 }
 
 static int read_mounts(char **ret)

@@ -440,6 +440,7 @@ int capsule_unplug(struct capsule *c, struct error *err)
 
 	if (l->mode == CAPSULE_NET_NONE || !c->shared->plugged)
 		return 0;
+	c->shared->disturbed = true;
 	r = l->mode == CAPSULE_NET_ROUTED
 		    ? unplug_routed(l, err)
 		    : net_port_open(l->host, l->index, false, err);

@@ -11,6 +11,7 @@
  *   link.c         the address: plug, unplug, yield
  *   spare.c        a network that is handed on
  *   store.c        where it waits for the next
+ *   kept.c         what one capsule leaves to the next of its process
  *   cgroup.c       control groups and the freezer
  *   cgroup_find.c  where they are
  *   limits.c       their limits
@@ -217,8 +218,10 @@ int request_call(int ctl, const struct request *req, const int *fds,
 
 /* ---- the keeper's side ---- */
 
+/* Told by engines too, hence shared memory. */
 struct capsule_shared {
-	bool plugged; /* told by engines too, hence shared memory */
+	bool plugged;
+	bool disturbed; /* it was stopped, has moved, or was to */
 };
 
 struct capsule {
@@ -235,9 +238,22 @@ struct capsule {
 	unsigned weight; /* of its groups, for processors */
 	struct capsule_cgroup cg;
 	struct capsule_link link;
+	uid_t uid;
+	bool bound;
 	bool gone_told;
 	bool ended; /* nothing runs in it any more */
 };
+
+/* ---- kept.c */
+
+/* What may be of use to the next; `clean` as spare_clean() has it. */
+void kept_put(struct capsule *c, bool clean);
+/* Groups, by the names that are planned, and that its record has. */
+void kept_take_groups(struct capsule *c, const struct capsule_spec *spec);
+/* The socket by which the host's network is changed. */
+void kept_lend_socket(struct capsule_link *l);
+/* A network as l->spare.is says; false: there is none. */
+bool kept_take_network(struct capsule_link *l);
 
 /* Make init; its pid and pidfd go into c.  The rest of c must be there. */
 int birth_give(struct capsule *c, const struct capsule_spec *spec,

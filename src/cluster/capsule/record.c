@@ -17,7 +17,8 @@
 #include "core/xalloc.h"
 #include "net/net.h"
 
-#define RECORD_MAX 65536
+#define RECORD_MAX    65536
+#define KEEPER_END_MS 5000
 
 void record_clear(struct capsule_record *rec)
 {
@@ -143,6 +144,15 @@ int record_write(const char *dir, const struct capsule_record *rec,
 	return r;
 }
 
+void record_remove(const char *dir)
+{
+	char *path = xasprintf("%s/record", dir);
+
+	unlink(path);
+	rmdir(dir);
+	free(path);
+}
+
 int record_lock(const char *run_dir, struct error *err)
 {
 	char *dir = xasprintf("%s/capsules", run_dir);
@@ -248,7 +258,16 @@ static bool sweep_one(const struct sweep *s, const char *dir)
 	return rmdir(dir) < 0;
 }
 
-int capsule_sweep(const char *run_dir, struct error *err)
+/* What processes keep between two capsules begins with a dot (kept.c). */
+static bool is_record(const char *name)
+{
+	return strcmp(name, ".") && strcmp(name, "..") && strcmp(name, ".lock");
+}
+
+/* How often fn() is true, or -errno. */
+static int for_each_record(const char *run_dir,
+			   bool (*fn)(const struct sweep *s, const char *dir),
+			   struct error *err)
 {
 	fd_auto lock = record_lock(run_dir, err);
 	struct sweep s = { 0 };
@@ -268,12 +287,35 @@ int capsule_sweep(const char *run_dir, struct error *err)
 	while (d && (e = readdir(d))) {
 		char *dir = xasprintf("%s/%s", s.dir, e->d_name);
 
-		if (e->d_name[0] != '.')
-			n += sweep_one(&s, dir);
+		if (is_record(e->d_name))
+			n += fn(&s, dir);
 		free(dir);
 	}
 	if (d)
 		closedir(d);
 	free(s.dir);
 	return r < 0 ? r : n;
+}
+
+int capsule_sweep(const char *run_dir, struct error *err)
+{
+	return for_each_record(run_dir, sweep_one, err);
+}
+
+static bool end_keeper(const struct sweep *s, const char *dir)
+{
+	struct capsule_record rec;
+	bool ended = false;
+
+	if (record_read(dir, &rec) < 0)
+		return false;
+	if (is_live(s, &rec))
+		ended = !process_end(&rec.keeper, SIGKILL, KEEPER_END_MS);
+	record_clear(&rec);
+	return ended;
+}
+
+int capsule_end_keepers(const char *run_dir, struct error *err)
+{
+	return for_each_record(run_dir, end_keeper, err);
 }

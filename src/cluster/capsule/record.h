@@ -39,6 +39,8 @@ int record_read(const char *dir, struct capsule_record *ret) must_check;
 /* Parse text; unknown keys are skipped, missing ones are 0. */
 int record_parse(const char *text, struct capsule_record *ret) must_check;
 void record_clear(struct capsule_record *rec);
+/* The directory, too. */
+void record_remove(const char *dir);
 
 /* Lock RUN_DIR/capsules, created if missing; returns the lock's descriptor. */
 int record_lock(const char *run_dir, struct error *err) must_check;

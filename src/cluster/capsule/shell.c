@@ -5,6 +5,7 @@
  *
  *	prepare			capsule_prepare(), before create
  *	store			a process that keeps networks, for good, before create
+ *	keep			what one leaves unused is the next one's, before create
  *	create NAME KEY=VALUE...	uid run addr net uplink prefix mono
  *	exec FILE ARG...		output to FILE; answers the pid here
  *	land			a helper that waits for release, then 7
@@ -266,6 +267,10 @@ static int obey(char **words, int n, bool *ret_said, struct error *err)
 	}
 	if (!strcmp(verb, "store"))
 		return do_store(err);
+	if (!strcmp(verb, "keep")) {
+		capsule_keep(getenv("STINT_RUN_DIR"));
+		return 0;
+	}
 	if (!capsule)
 		return error_set(err, -EINVAL, "no capsule");
 	if (fn)
@@ -322,5 +327,6 @@ int main(void)
 			printf("ok %d\n", r);
 	}
 	capsule_destroy(capsule);
+	capsule_keep_end();
 	return 0;
 }

@@ -163,17 +163,18 @@ int spare_take(struct capsule_link *l, const struct capsule_spec *spec,
 	if (l->mode != CAPSULE_NET_ROUTED || spec->lands || !store_is_there() ||
 	    !birth_has_cradle())
 		return 0;
+	kept_lend_socket(l);
 	if ((r = link_look_at_host(l, spec, -1, err)) < 0)
 		return r;
 	is->uid = spec->uid;
 	is->bound = spec->bound;
 	is->mtu = l->mtu;
-	if (!store_ask(&l->spare))
+	if (!kept_take_network(l) && !store_ask(&l->spare))
 		return make(l, err);
 	memcpy(l->name, is->name, sizeof(l->name));
 	l->index = is->index;
 	l->eth0 = is->eth0;
-	return net_open_at(l->spare.netns, &l->inside, err);
+	return l->inside ? 0 : net_open_at(l->spare.netns, &l->inside, err);
 }
 
 bool spare_clean(struct capsule_link *l)

@@ -30,6 +30,7 @@ void keeper_maybe_end(struct keeper *k)
 	 */
 	if (k->move.committed_epoch)
 		keeper_record_remove(&k->rank.id, k->move.committed_epoch);
+	k->over = true;
 	sd_event_exit(k->event, 0);
 }
 

@@ -106,12 +106,20 @@ static void say_ready(int fd)
 	if (fd < 0)
 		return;
 	(void)!io_write_full(fd, "\n", 1);
-	close(fd);
+	/* It stays open, so that a nursery can use its number again. */
+}
+
+/* Of a rank that began and ended here nothing is left. */
+static bool may_rest(const struct keeper *k)
+{
+	return k->over && k->rank.state == KEEPER__STATE__EXITED &&
+	       !k->first_epoch && !k->move.epoch && !k->move.last_epoch;
 }
 
 int keeper_run(const struct keeper_config *conf, struct error *err)
 {
 	struct keeper *k;
+	bool rests = false;
 	int r = check_config(conf, err);
 
 	if (r < 0)
@@ -124,7 +132,8 @@ int keeper_run(const struct keeper_config *conf, struct error *err)
 	if (!r) {
 		say_ready(conf->ready_fd);
 		r = sd_event_loop(k->event);
+		rests = may_rest(k);
 	}
 	destroy_keeper(k);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : rests;
 }

@@ -44,8 +44,9 @@ void keeper_prepare(void);
 
 /*
  * Run as a keeper until the rank has ended or left and the agent has
- * acknowledged all events. 0, or a negative errno with the reason when it could
- * not start.
+ * acknowledged all events. 0; 1 if the process may be the keeper of another rank then,
+ * since this one has begun and ended here; or a negative errno with the reason when it
+ * could not start.
  */
 int keeper_run(const struct keeper_config *conf, struct error *err) must_check;
 

@@ -176,6 +176,7 @@ struct keeper {
 	struct keeper_rank rank;
 	struct keeper_move move;
 	struct keeper_landing landing;
+	bool over; /* the agent knows all of it */
 };
 
 /* ---- tell.c */

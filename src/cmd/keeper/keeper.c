@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/capsule/capsule.h"
 #include "cluster/capsule/cgroup.h"
 #include "cluster/keeper/keeper.h"
 #include "cluster/keeper/nursery.h"
@@ -26,6 +27,7 @@ enum {
 	OPT_CGROUP,
 	OPT_GUESTS_OF,
 	OPT_OWNERS,
+	OPT_FOR,
 	OPT_NURSERY
 };
 
@@ -49,6 +51,9 @@ static const struct argp_option options[] = {
 	  "Whose ranks the host's owner lets in (stint.conf(5))", 0 },
 	{ "owners", OPT_OWNERS, "USER,...", 0,
 	  "Whose ranks are no guests, and not bound by its terms", 0 },
+	{ "for", OPT_FOR, "USER", 0,
+	  "Whose rank it will be: one that rests goes to the same user's next",
+	  0 },
 	{ "nursery", OPT_NURSERY, "FD", 0,
 	  "Fork the keepers that an agent orders by this socket, and be none",
 	  0 },
@@ -129,6 +134,8 @@ static error_t parse_keeper(int key, char *arg, struct argp_state *state)
 	case OPT_OWNERS:
 		conf->owners = arg;
 		break;
+	case OPT_FOR: /* the nursery has looked at it */
+		break;
 	case OPT_NURSERY:
 		r = parse_descriptor(arg, "nursery", &words->nursery, &err);
 		break;
@@ -163,13 +170,15 @@ static int be_keeper(const struct keeper_config *conf)
 {
 	struct error err = ERROR_INIT;
 	char *prefix;
+	int r;
 
 	prefix = xasprintf("stint keeper %s.%u", conf->job, conf->rank);
 	log_init(prefix, LOG_L_INFO);
 	free(prefix);
-	if (keeper_run(conf, &err) < 0)
+	r = keeper_run(conf, &err);
+	if (r < 0)
 		return command_fail("keeper", EXIT_FAILED, &err);
-	return EXIT_OK;
+	return r ? NURSERY_RESTS : EXIT_OK;
 }
 
 static void parse_words(int argc, char **argv, struct words *ret)
@@ -183,10 +192,14 @@ static void parse_words(int argc, char **argv, struct words *ret)
 static int be_ordered(int argc, char **argv)
 {
 	struct words words;
+	int status;
 
 	argv[1] = (char *)"stint keeper";
 	parse_words(argc - 1, argv + 1, &words);
-	return be_keeper(&words.conf);
+	capsule_keep(words.conf.run_dir);
+	status = be_keeper(&words.conf);
+	free((char *)words.conf.job);
+	return status;
 }
 
 int cmd_keeper(int argc, char **argv)
@@ -196,7 +209,7 @@ int cmd_keeper(int argc, char **argv)
 	parse_words(argc, argv, &words);
 	tls_hold();
 	if (words.nursery < 0)
-		return be_keeper(&words.conf);
+		return be_keeper(&words.conf) % NURSERY_RESTS;
 	log_init("stint keeper --nursery", LOG_L_INFO);
 	keeper_prepare();
 	nursery_serve(words.nursery, be_ordered);

@@ -1,0 +1,258 @@
+/*
+ * kept.c - what a capsule of this process leaves to its next one
+ *
+ * Its network, if nobody has used that (spare.c), with the sockets by which it is
+ * changed; and its control groups, as far as these can be given another name (cgroup
+ * v1 alone).  Groups go to a capsule of the same user with the same limits, and none
+ * but that of processes; if nothing is in them, no limit was met, and they have the weight
+ * that new ones have.  A capsule that was stopped or has moved leaves nothing.
+ *
+ * Meanwhile the groups are called "rest.PID", which a record of its own,
+ * RUN_DIR/capsules/.rest.PID, says from the first time until this process ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster/capsule/priv.h"
+#include "cluster/capsule/record.h"
+#include "core/io.h"
+#include "core/xalloc.h"
+
+enum { NEW_SHARES = 1024 }; /* the kernel's */
+
+static struct {
+	char *run_dir;		   /* NULL: nothing is kept */
+	char *dir;		   /* of the record; NULL: there is none yet */
+	char *groups[CGROUP_DIRS]; /* as they are called at rest */
+	unsigned nr_groups;
+	bool have_groups;
+	uid_t uid; /* whose they are, */
+	bool bound;
+	struct limits limits;	  /* ... and with what */
+	struct capsule_link link; /* spare.netns -1: none */
+} kept = { .link = { .packet = -1, .spare = { .netns = -1 } } };
+
+void capsule_keep(const char *run_dir)
+{
+	free(kept.run_dir);
+	kept.run_dir = xstrdup(run_dir);
+}
+
+/* ---- groups ---- */
+
+static size_t length_of_base(const char *dir)
+{
+	return (size_t)(strrchr(dir, '/') - dir);
+}
+
+/* Are they where the others are, and differ in their own names alone? */
+static bool are_beside(const struct capsule_cgroup *cg)
+{
+	if (cg->nr_dirs != kept.nr_groups)
+		return false;
+	for (unsigned i = 0; i < cg->nr_dirs; i++) {
+		size_t n = length_of_base(cg->dirs[i]);
+
+		if (n != length_of_base(kept.groups[i]) ||
+		    strncmp(cg->dirs[i], kept.groups[i], n))
+			return false;
+	}
+	return true;
+}
+
+static bool is_empty(const char *dir)
+{
+	char *path = xasprintf("%s/cgroup.procs", dir), *text = NULL;
+	bool empty = io_read_file(AT_FDCWD, path, 1 << 16, &text) == 0;
+
+	free(text);
+	free(path);
+	return empty;
+}
+
+/* An owner who came meanwhile has lowered them, and nobody would raise them. */
+static bool are_as_new(void)
+{
+	struct capsule_cgroup cg = { .nr_dirs = kept.nr_groups };
+	struct limits_met met;
+
+	for (unsigned i = 0; i < cg.nr_dirs; i++) {
+		uint64_t shares =
+			cgroup_number(kept.groups[i], "cpu.shares", "");
+
+		if (!is_empty(kept.groups[i]) ||
+		    (shares && shares != NEW_SHARES))
+			return false;
+		cg.dirs[i] = kept.groups[i];
+	}
+	cgroup_met(&cg, &met);
+	return !met.kills && !met.refused;
+}
+
+static void drop_groups(void)
+{
+	if (kept.have_groups)
+		(void)!cgroup_remove(kept.groups, kept.nr_groups);
+	kept.have_groups = false;
+}
+
+/* Before anything has the names that it says. */
+static int write_names(const struct capsule_cgroup *cg, struct error *err)
+{
+	struct capsule_record rec = { .nr_cgroups = cg->nr_dirs,
+				      .cpu_weight = CGROUP_WEIGHT };
+	fd_auto lock = record_lock(kept.run_dir, err);
+	int r;
+
+	if (lock < 0)
+		return lock;
+	memcpy(rec.cgroups, kept.groups, sizeof(rec.cgroups));
+	if ((r = process_identify(getpid(), &rec.keeper)) < 0 ||
+	    (r = process_boot_id(rec.boot, err)) < 0 ||
+	    (r = record_netns(&rec.netns, err)) < 0)
+		return r;
+	if (mkdir(kept.dir, 0700) < 0)
+		return error_sys(err, -errno, "cannot make %s", kept.dir);
+	return record_write(kept.dir, &rec, err);
+}
+
+static bool have_names(const struct capsule_cgroup *cg)
+{
+	if (!kept.dir) {
+		kept.dir = xasprintf("%s/capsules/.rest.%d", kept.run_dir,
+				     getpid());
+		for (unsigned i = 0; i < cg->nr_dirs; i++)
+			kept.groups[i] =
+				xasprintf("%.*s/rest.%d",
+					  (int)length_of_base(cg->dirs[i]),
+					  cg->dirs[i], getpid());
+		if (write_names(cg, NULL) >= 0)
+			kept.nr_groups = cg->nr_dirs;
+	}
+	return kept.nr_groups;
+}
+
+/* What has its new name already goes by that, until it is removed. */
+static bool put_to_rest(struct capsule_cgroup *cg)
+{
+	for (unsigned i = 0; i < cg->nr_dirs; i++) {
+		if (rename(cg->dirs[i], kept.groups[i]) < 0)
+			return false;
+		free(cg->dirs[i]);
+		cg->dirs[i] = xstrdup(kept.groups[i]);
+	}
+	return true;
+}
+
+static void keep_groups(struct capsule *c)
+{
+	if (kept.have_groups || c->cg.kind != CGROUP_FREEZER_V1 ||
+	    c->limits.memory || c->limits.cpus || c->weight != CGROUP_WEIGHT ||
+	    !have_names(&c->cg) || !are_beside(&c->cg) || !put_to_rest(&c->cg))
+		return;
+	kept.have_groups = true;
+	kept.limits = c->limits;
+	cgroup_clear(&c->cg);
+}
+
+void kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
+{
+	unsigned i = 0;
+
+	if (!kept.have_groups)
+		return;
+	if (!spec->lands && kept.uid == spec->uid &&
+	    kept.bound == spec->bound && c->weight == CGROUP_WEIGHT &&
+	    !memcmp(&kept.limits, &c->limits, sizeof(c->limits)) &&
+	    are_beside(&c->cg) && are_as_new())
+		while (i < c->cg.nr_dirs &&
+		       !rename(kept.groups[i], c->cg.dirs[i]))
+			i++;
+	/* Some are left, or all. */
+	if (i < kept.nr_groups)
+		drop_groups();
+	kept.have_groups = false;
+}
+
+/* ---- the network ---- */
+
+static void drop_network(void)
+{
+	if (kept.link.spare.netns >= 0)
+		spare_hand_on(&kept.link);
+	link_close(&kept.link, false);
+	link_forget(&kept.link);
+}
+
+static void keep_network(struct capsule_link *l)
+{
+	if (kept.link.spare.netns >= 0)
+		return;
+	fast_path_destroy(l->fast);
+	l->fast = NULL;
+	io_close(&l->packet);
+	link_forget(&kept.link);
+	kept.link = *l;
+	memset(l, 0, sizeof(*l));
+	l->packet = l->spare.netns = -1;
+}
+
+void kept_lend_socket(struct capsule_link *l)
+{
+	if (!l->host) {
+		l->host = kept.link.host;
+		kept.link.host = NULL;
+	}
+}
+
+bool kept_take_network(struct capsule_link *l)
+{
+	const struct spare *is = &kept.link.spare.is, *want = &l->spare.is;
+
+	if (kept.link.spare.netns < 0)
+		return false;
+	if (is->uid != want->uid || is->bound != want->bound ||
+	    is->mtu != want->mtu) {
+		drop_network();
+		return false;
+	}
+	l->spare = kept.link.spare;
+	l->spare.new = false;
+	l->inside = kept.link.inside;
+	kept.link.inside = NULL;
+	kept.link.spare.netns = -1;
+	return true;
+}
+
+/* ---- all of it ---- */
+
+void kept_put(struct capsule *c, bool clean)
+{
+	if (!kept.run_dir || c->init < 0 || !c->ended || c->shared->disturbed)
+		return;
+	if (kept.uid != c->uid || kept.bound != c->bound)
+		capsule_keep_nothing();
+	kept.uid = c->uid;
+	kept.bound = c->bound;
+	keep_groups(c);
+	if (clean)
+		keep_network(&c->link);
+}
+
+void capsule_keep_nothing(void)
+{
+	drop_network();
+	drop_groups();
+}
+
+void capsule_keep_end(void)
+{
+	capsule_keep_nothing();
+	if (kept.dir)
+		record_remove(kept.dir);
+}

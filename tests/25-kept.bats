@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# Control groups that a keeper's capsules have one after the other: who gets them, and what
+# is left of them when it is killed.
+
+bats_require_minimum_version 1.5.0
+load capsule
+
+setup() { bed_setup; }
+teardown() { bed_teardown; }
+
+needs_v1() {
+	[ -w /sys/fs/cgroup/pids/tasks ] || [ -d /sys/fs/cgroup/pids ] ||
+		skip "no groups of cgroup v1, which alone can be renamed"
+}
+
+keeper() { # SHELL
+	shell "$1" h1
+	ok "$1" store
+	ok "$1" keep
+}
+
+up() { # NUMBER [MORE...]
+	local n=$1
+	shift
+	ok a create "cap$$.$n" net=routed uplink=eth0 "addr=10.77.128.$n" "$@"
+	ok a plug
+}
+
+# The groups of a capsule, by inode; names that its record does not have are not there.
+groups() { # NUMBER
+	sed -n 's/^cgroup //p' "$(rundir h1)/capsules/cap$$.$1/record" | xargs stat -c %i | sort | tr '\n' ' '
+}
+
+at_rest() { find /sys/fs/cgroup -path "*stint-testbed.t$$/h1/*" -name 'rest.*' -type d | sort; }
+
+next_has_them() { # [MORE...]
+	up 2 "$@"
+	[ "$(groups 2)" = "$first" ]
+}
+
+@test "groups: unused ones are the next capsule's, by its name, of the same user with the same limits" {
+	needs_v1
+	bed_up 1
+	keeper a
+	up 1 pids=100
+	first=$(groups 1)
+	[ "$(wc -w <<<"$first")" = 4 ]
+	ok a exec /dev/null true
+	ok a wait
+	ok a destroy
+	[ "$(at_rest | wc -l)" = 4 ]
+	[ ! -e "$(rundir h1)/capsules/cap$$.1" ]
+	[ -z "$(find /sys/fs/cgroup -path "*/h1/cap$$.1")" ]
+	next_has_them pids=100
+	[ -z "$(at_rest)" ]
+	file=$(find /sys/fs/cgroup/pids -path "*stint-testbed.t$$/h1/cap$$.2/pids.max")
+	[ "$(cat "$file")" = 101 ]
+	ok a destroy
+	run ! next_has_them pids=99
+	ok a destroy
+	up 1 pids=100
+	first=$(groups 1)
+	ok a destroy
+	run ! next_has_them pids=100 uid=4321
+	ok a destroy
+	up 1 memory=100000000
+	first=$(groups 1)
+	ok a destroy
+	run ! next_has_them memory=100000000
+	ok a destroy
+	eval "exec ${in[a]}>&-"
+	eventually eval '[ -z "$(at_rest)" ]'
+	[ -z "$(find "$(rundir h1)/capsules" -mindepth 1 ! -name .lock)" ]
+}
+
+@test "groups: what a limit, an owner or somebody who has stopped it did to them is not the next one's" {
+	needs_v1
+	bed_up 1
+	keeper a
+	# A fork was refused.
+	up 1 pids=8
+	first=$(groups 1)
+	echo 'for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done' >/var/tmp/stint-kept.$$
+	ok a exec /dev/null sh "/var/tmp/stint-kept.$$"
+	ok a wait
+	rm "/var/tmp/stint-kept.$$"
+	ok a destroy
+	run ! next_has_them pids=8
+	ok a destroy
+	# An owner came, and lowered them.
+	up 1
+	first=$(groups 1)
+	file=$(find /sys/fs/cgroup/cpu -path "*stint-testbed.t$$/h1/cap$$.1/cpu.shares")
+	echo 2 >"$file"
+	ok a destroy
+	run ! next_has_them
+	ok a destroy
+	# It was stopped, as for a move.
+	up 1
+	first=$(groups 1)
+	ok a freeze
+	ok a thaw
+	ok a destroy
+	[ -z "$(at_rest)" ]
+	run ! next_has_them
+	ok a destroy
+	# Somebody is in them.
+	up 1
+	first=$(groups 1)
+	ok a destroy
+	sleep 1000 3>&- &
+	echo $! >"$(at_rest | grep /pids/)/cgroup.procs"
+	run ! next_has_them
+	ok a destroy
+	wait $! || true
+}
+
+@test "groups: of a keeper that is killed between two capsules the next sweep leaves nothing" {
+	needs_v1
+	bed_up 1
+	keeper a
+	up 1
+	ok a destroy
+	[ "$(at_rest | wc -l)" = 4 ]
+	kill -9 "${pid[a]}"
+	eventually ended "${pid[a]}"
+	keeper b
+	[ "$(at_rest | wc -l)" = 4 ]
+	# A capsule whose name a dead one has, which is swept for.
+	mkdir -p "$(rundir h1)/capsules/cap$$.b"
+	ok b create "cap$$.b" net=routed uplink=eth0 addr=10.77.128.9
+	[ -z "$(at_rest)" ]
+	[ -z "$(find "$(rundir h1)/capsules" -name '.rest.*')" ]
+	ok b destroy
+}
