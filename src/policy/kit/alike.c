@@ -268,6 +268,19 @@ int64_t alike_find(const struct alike *k, usec_t most)
 	return (int64_t)at - 1;
 }
 
+int64_t alike_before(const struct alike *k, size_t i)
+{
+	const usec_t *s = k->slot + k->first;
+	size_t at;
+
+	if (s[i] == k->first_slot)
+		return -1;
+	if (s[i - 1] < s[i])
+		return (int64_t)i - 1;
+	bisect(at, i, s[at] < s[i]);
+	return (int64_t)at - 1;
+}
+
 /*
  * Make room for one more slot at the end: move the slots to the front before growing.
  */

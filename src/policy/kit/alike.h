@@ -97,6 +97,8 @@ static inline usec_t alike_last(const struct alike *k)
 
 /* Index of the last slot <= most; -1 if there is none. */
 int64_t alike_find(const struct alike *k, usec_t most);
+/* Index of the last slot that is earlier than slot i; -1 if there is none. */
+int64_t alike_before(const struct alike *k, size_t i);
 void alike_add(struct alike *k, usec_t at);
 void alike_take(struct alike *k, size_t i);
 /* How many slots equal to slot i there are up to and with i; at most `most`. */

@@ -8,12 +8,12 @@
 
 static void find_bounds(struct profile_block *b)
 {
-	const int64_t *free = b->steps->free;
-	int64_t min = free[0], max = free[0];
+	const struct profile_step *s = b->step;
+	int64_t min = s[0].free, max = s[0].free;
 
 	for (uint32_t i = 1; i < b->n; i++) {
-		min = free[i] < min ? free[i] : min;
-		max = free[i] > max ? free[i] : max;
+		min = s[i].free < min ? s[i].free : min;
+		max = s[i].free > max ? s[i].free : max;
 	}
 	b->min = min + b->add;
 	b->max = max + b->add;
@@ -27,7 +27,7 @@ static struct profile_block *insert_block(struct profile *p, size_t k)
 		(p->nr - k) * sizeof(*p->block));
 	p->nr++;
 	p->block[k] = (struct profile_block){
-		.steps = xmalloc(sizeof(struct profile_steps)),
+		.step = xmalloc(PROFILE_ROOM * sizeof(struct profile_step)),
 	};
 	return &p->block[k];
 }
@@ -35,7 +35,7 @@ static struct profile_block *insert_block(struct profile *p, size_t k)
 static void remove_blocks(struct profile *p, size_t k, size_t n)
 {
 	for (size_t i = k; i < k + n; i++)
-		free(p->block[i].steps);
+		free(p->block[i].step);
 	memmove(p->block + k, p->block + k + n,
 		(p->nr - k - n) * sizeof(*p->block));
 	p->nr -= n;
@@ -50,14 +50,14 @@ void profile_init(struct profile *p, usec_t from, int64_t free)
 	p->changes = changes + 1;
 	b = insert_block(p, 0);
 	b->n = 1;
-	b->start = b->steps->at[0] = from;
-	b->steps->free[0] = b->min = b->max = free;
+	b->start = b->step[0].at = from;
+	b->step[0].free = b->min = b->max = free;
 }
 
 void profile_clear(struct profile *p)
 {
 	for (size_t i = 0; i < p->nr; i++)
-		free(p->block[i].steps);
+		free(p->block[i].step);
 	free(p->block);
 	*p = (struct profile){ 0 };
 }
@@ -67,14 +67,13 @@ static void split_block(struct profile *p, size_t k)
 {
 	struct profile_block *new = insert_block(p, k + 1);
 	struct profile_block *b = &p->block[k];
-	struct profile_steps *s = b->steps;
+	struct profile_step *s = b->step;
 
 	new->n = b->n / 2;
 	b->n -= new->n;
 	new->add = b->add;
-	new->start = s->at[b->n];
-	memcpy(new->steps->at, s->at + b->n, new->n * sizeof(*s->at));
-	memcpy(new->steps->free, s->free + b->n, new->n * sizeof(*s->free));
+	new->start = s[b->n].at;
+	memcpy(new->step, s + b->n, new->n * sizeof(*s));
 	find_bounds(b);
 	find_bounds(new);
 }
@@ -82,11 +81,10 @@ static void split_block(struct profile *p, size_t k)
 /* Make room for a step at i of b (by 1), or take it away (by -1). */
 static void shift_steps(struct profile_block *b, uint32_t i, int by)
 {
-	struct profile_steps *s = b->steps;
+	struct profile_step *s = b->step;
 	uint32_t from = by < 0 ? i + 1 : i, to = by < 0 ? i : i + 1;
 
-	memmove(s->at + to, s->at + from, (b->n - from) * sizeof(*s->at));
-	memmove(s->free + to, s->free + from, (b->n - from) * sizeof(*s->free));
+	memmove(s + to, s + from, (b->n - from) * sizeof(*s));
 	b->n += (uint32_t)by;
 }
 
@@ -98,7 +96,7 @@ static struct profile_place cut(struct profile *p, usec_t t,
 	struct profile_block *b = &p->block[at.block];
 
 	*near = at;
-	if (b->steps->at[at.step] == t)
+	if (b->step[at.step].at == t)
 		return at;
 	if (b->n == PROFILE_ROOM) {
 		split_block(p, at.block);
@@ -106,8 +104,8 @@ static struct profile_place cut(struct profile *p, usec_t t,
 	}
 	at.step++;
 	shift_steps(b, at.step, 1);
-	b->steps->at[at.step] = t;
-	b->steps->free[at.step] = b->steps->free[at.step - 1];
+	b->step[at.step].at = t;
+	b->step[at.step].free = b->step[at.step - 1].free;
 	return at;
 }
 
@@ -122,7 +120,7 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
 	shift_steps(b, i, -1);
 	if (i)
 		return; /* the one before it has its value */
-	b->start = b->steps->at[0];
+	b->start = b->step[0].at;
 	find_bounds(b);
 }
 
@@ -146,7 +144,7 @@ static void drop_if_flat(struct profile *p, struct profile_place at)
 static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 		      int64_t delta)
 {
-	int64_t *free = b->steps->free;
+	struct profile_step *s = b->step;
 	bool anew = false;
 
 	if (from == 0 && to == b->n) {
@@ -160,7 +158,7 @@ static void add_steps(struct profile_block *b, uint32_t from, uint32_t to,
 
 		if (delta > 0 ? was == b->min : was == b->max)
 			anew = true;
-		free[i] += delta;
+		s[i].free += delta;
 		b->min = was + delta < b->min ? was + delta : b->min;
 		b->max = was + delta > b->max ? was + delta : b->max;
 	}
@@ -191,7 +189,7 @@ static usec_t step_end(const struct profile *p, struct profile_place at)
 	const struct profile_block *b = &p->block[at.block];
 
 	if (at.step + 1 < b->n)
-		return b->steps->at[at.step + 1];
+		return b->step[at.step + 1].at;
 	return at.block + 1 < p->nr ? b[1].start : USEC_MAX;
 }
 
@@ -207,19 +205,19 @@ static bool move_step(struct profile *p, struct profile_place at, usec_t from,
 		      usec_t to, int64_t delta)
 {
 	const struct profile_block *b = &p->block[at.block];
-	struct profile_steps *s = b->steps;
-	int64_t free = s->free[at.step] + delta;
+	struct profile_step *s = b->step;
+	int64_t free = s[at.step].free + delta;
 	uint32_t i = at.step;
 
-	if (from == s->at[i]) {
-		if (!i || s->free[i - 1] != free || to >= step_end(p, at))
+	if (from == s[i].at) {
+		if (!i || s[i - 1].free != free || to >= step_end(p, at))
 			return false;
-		s->at[i] = to;
+		s[i].at = to;
 		return true;
 	}
-	if (i + 1 == b->n || s->at[i + 1] != to || s->free[i + 1] != free)
+	if (i + 1 == b->n || s[i + 1].at != to || s[i + 1].free != free)
 		return false;
-	s->at[i + 1] = from;
+	s[i + 1].at = from;
 	return true;
 }
 
@@ -264,14 +262,13 @@ void profile_trim(struct profile *p, usec_t now)
 	b = &p->block[0];
 	i = profile_step_of(b, now);
 	if (i) {
-		struct profile_steps *s = b->steps;
+		struct profile_step *s = b->step;
 
 		b->n -= i;
-		memmove(s->at, s->at + i, b->n * sizeof(*s->at));
-		memmove(s->free, s->free + i, b->n * sizeof(*s->free));
+		memmove(s, s + i, b->n * sizeof(*s));
 		find_bounds(b);
 	}
-	if (b->steps->at[0] < now)
-		b->steps->at[0] = now;
-	b->start = b->steps->at[0];
+	if (b->step[0].at < now)
+		b->step[0].at = now;
+	b->start = b->step[0].at;
 }

@@ -22,7 +22,7 @@
 
 #include "core/units.h"
 
-struct profile_steps;
+struct profile_step;
 
 /* What a search needs to know of a block before it looks into it. */
 struct profile_block {
@@ -30,7 +30,7 @@ struct profile_block {
 	int64_t min, max; /* of its values */
 	int64_t add;	  /* to be added to the values of its steps */
 	uint32_t n;	  /* steps, at least 1 */
-	struct profile_steps *steps;
+	struct profile_step *step;
 };
 
 /* A step: which block, and where in it. */

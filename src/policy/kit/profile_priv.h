@@ -9,14 +9,14 @@
 
 #define PROFILE_ROOM 64
 
-struct profile_steps {
-	usec_t at[PROFILE_ROOM]; /* a step holds from here to the next one */
-	int64_t free[PROFILE_ROOM];
+struct profile_step {
+	usec_t at; /* it holds from here to the next one */
+	int64_t free;
 };
 
 static inline int64_t profile_value(const struct profile_block *b, uint32_t i)
 {
-	return b->steps->free[i] + b->add;
+	return b->step[i].free + b->add;
 }
 
 /* The block that holds t: the last that begins at or before it. */
@@ -32,11 +32,11 @@ static inline size_t profile_block_of(const struct profile *p, usec_t t)
 /* The step of b that holds t, likewise. */
 static inline uint32_t profile_step_of(const struct profile_block *b, usec_t t)
 {
-	const usec_t *lo = b->steps->at;
+	const struct profile_step *lo = b->step;
 
 	for (size_t n = b->n; n > 1; n -= n / 2)
-		lo += lo[n / 2] <= t ? n / 2 : 0;
-	return (uint32_t)(lo - b->steps->at);
+		lo += lo[n / 2].at <= t ? n / 2 : 0;
+	return (uint32_t)(lo - b->step);
 }
 
 static inline struct profile_place profile_place_of(const struct profile *p,
@@ -51,12 +51,12 @@ static inline struct profile_place profile_place_of(const struct profile *p,
 static inline uint32_t profile_step_near(const struct profile_block *b,
 					 uint32_t i, usec_t t)
 {
-	const usec_t *at = b->steps->at;
+	const struct profile_step *s = b->step;
 
 	for (int tries = 0; i < b->n && tries < 4; tries++) {
-		if (at[i] <= t && (i + 1 == b->n || t < at[i + 1]))
+		if (s[i].at <= t && (i + 1 == b->n || t < s[i + 1].at))
 			return i;
-		i += at[i] <= t ? 1 : -1;
+		i += s[i].at <= t ? 1 : -1;
 	}
 	return profile_step_of(b, t);
 }

@@ -19,10 +19,10 @@ static usec_t first_short(const struct profile *p, struct profile_place *at,
 
 		if (b->min >= n)
 			continue;
-		for (; i < b->n && b->steps->at[i] < to; i++)
+		for (; i < b->n && b->step[i].at < to; i++)
 			if (profile_value(b, i) < n) {
 				*at = (struct profile_place){ k, i };
-				return later(b->steps->at[i], from);
+				return later(b->step[i].at, from);
 			}
 	}
 	return USEC_MAX;
@@ -48,10 +48,10 @@ static usec_t first_free(const struct profile *p, struct profile_place *at,
 
 		if (b->max < n)
 			continue;
-		for (; i < b->n && b->steps->at[i] < to; i++)
+		for (; i < b->n && b->step[i].at < to; i++)
 			if (profile_value(b, i) >= n) {
 				*at = (struct profile_place){ k, i };
-				return later(b->steps->at[i], from);
+				return later(b->step[i].at, from);
 			}
 	}
 	return USEC_MAX;
@@ -72,7 +72,7 @@ static usec_t run_start(const struct profile *p, struct profile_place at,
 		while (i > 0 && profile_value(b, i - 1) >= n)
 			i--;
 		if (i > 0)
-			return i < b->n ? b->steps->at[i] : b[1].start;
+			return i < b->n ? b->step[i].at : b[1].start;
 		if (!k)
 			return b->start;
 		i = p->block[--k].n;
@@ -183,7 +183,7 @@ static int64_t bound(const struct profile *p, usec_t from, usec_t to, bool max)
 		if (!i && k + 1 < p->nr && b[1].start <= to)
 			best = better(best, max ? b->max : b->min, max);
 		else
-			for (; i < b->n && b->steps->at[i] < to; i++)
+			for (; i < b->n && b->step[i].at < to; i++)
 				best = better(best, profile_value(b, i), max);
 	}
 	return best;

@@ -251,9 +251,10 @@ static void kinds_keep_two_orders(void **state)
 	};
 	struct alikes a = { 0 };
 	struct alike *k;
+	int64_t i;
 
 	(void)state;
-	for (int i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++)
 		alikes_insert(&a, &jobs[i], 0);
 	k = alikes_of(&a, &jobs[0]);
 	assert_int_equal(k->nr_jobs, 3);
@@ -267,12 +268,20 @@ static void kinds_keep_two_orders(void **state)
 	assert_true(alike_first(k) == 1 && alike_last(k) == 100);
 	assert_int_equal(alike_find(k, 50), 49);
 	assert_int_equal(alike_find(k, 0), -1);
+	assert_int_equal(alike_before(k, 0), -1);
+	assert_int_equal(alike_before(k, 49), 48);
 	alike_take(k, 0);
 	alike_take(k, 0);
 	alike_take(k, 97);
 	assert_true(alike_first(k) == 3 && alike_last(k) == 99);
 	alike_add(k, 2);
 	assert_int_equal(alike_find(k, 2), 0);
+	for (i = 0; i < 5; i++)
+		alike_add(k, i % 2 ? 2 : 50);
+	assert_int_equal(alike_before(k, 2), -1);
+	i = alike_find(k, 50);
+	assert_int_equal(alike_before(k, (size_t)i), i - 4);
+	assert_int_equal(alike_before(k, (size_t)i - 2), i - 4);
 	alikes_clear(&a);
 }
 

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/bisect.h"
 #include "policy/queue/backfill.h"
 
 /* Make a an upper bound of both. */
@@ -32,6 +33,7 @@ static void join_freed(struct freed_list *list, struct freed *a,
 	if (b->upto > a->upto)
 		a->upto = b->upto;
 	a->known &= b->known;
+	of_a->tried = 0;
 	for (size_t i = 0; a->known >> i; i++)
 		if (a->known >> i & 1)
 			join_runs(&of_a->run[i], &of_b->run[i]);
@@ -46,6 +48,7 @@ struct freed *backfill_freed_add(struct freed_list *list, usec_t from,
 
 	list->seats |= UINT64_C(1) << seat;
 	list->runs[seat].reckoned = 0;
+	list->runs[seat].tried = 0;
 	list->runs[seat].spot = (struct profile_spot){ 0 };
 	*f = (struct freed){ .from = from,
 			     .to = to,
@@ -64,11 +67,15 @@ void backfill_freed_clear(struct freed_list *list)
 void backfill_freed_copy(struct freed_list *to, const struct freed_list *from)
 {
 	memcpy(to->f, from->f, from->nr * sizeof(*to->f));
-	for (size_t i = 0; i < from->nr; i++)
+	for (size_t i = 0; i < from->nr; i++) {
+		struct freed_runs *runs = &to->runs[from->f[i].seat];
+
 		if (from->f[i].known)
-			to->runs[from->f[i].seat] = from->runs[from->f[i].seat];
+			*runs = from->runs[from->f[i].seat];
 		else
-			to->runs[from->f[i].seat].reckoned = 0;
+			runs->reckoned = 0;
+		runs->tried = 0;
+	}
 	to->seats = from->seats;
 	to->nr = from->nr;
 	to->tidy = from->tidy;
@@ -132,6 +139,7 @@ void backfill_freed_join(struct freed_list *list)
 	last->most = INT64_MAX;
 	last->upto = USEC_MAX;
 	last->known = 0;
+	list->runs[last->seat].tried = 0;
 	list->tidy = list->nr = MAX_FREED;
 }
 
@@ -154,10 +162,15 @@ void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n)
 void backfill_freed_raise(struct freed_list *list, usec_t from, usec_t to,
 			  int64_t n)
 {
-	for (size_t i = 0; i < list->nr; i++) {
+	size_t i;
+
+	bisect(i, list->tidy, list->f[i].to <= from);
+	for (; i < list->nr; i++) {
 		struct freed *f = &list->f[i];
 
-		if (f->from < to && from < f->to && f->most != INT64_MAX)
+		if (i < list->tidy && f->from >= to)
+			i = list->tidy - 1;
+		else if (f->from < to && from < f->to && f->most != INT64_MAX)
 			f->most += n;
 	}
 }

@@ -32,6 +32,7 @@ static void add_random(struct freed_list *list, struct random_stream *r,
 			list->runs[f->seat].run[i].longest =
 				(usec_t)random_below(r, 9);
 		}
+	list->runs[f->seat].tried = (uint32_t)random_below(r, 1 << FREED_SIZES);
 }
 
 /* The stretch of the list that contains f; NULL: there is none. */
@@ -53,6 +54,9 @@ static void nothing_is_lost(const struct freed_list *list,
 	assert_true(is->most >= was->most);
 	assert_true(is->upto >= was->upto);
 	assert_int_equal(is->known & ~was->known, 0);
+	/* A search of one stretch says nothing of a larger one. */
+	if (is->from != was->from || is->to != was->to)
+		assert_int_equal(list->runs[is->seat].tried, 0);
 	for (uint32_t i = 0; i < FREED_SIZES; i++)
 		if (is->known >> i & 1)
 			assert_true(list->runs[is->seat].run[i].longest >=
@@ -151,12 +155,43 @@ static void raised(void **state)
 	assert_true(list.f[2].most == INT64_MAX);
 }
 
+/* The same in a list of which only a part is in order, at random. */
+static void raised_at_random(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 2, "freed", 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct freed_list list = { 0 }, before;
+		usec_t from = (usec_t)random_below(&r, SPAN);
+		usec_t to = from + 1 + (usec_t)random_below(&r, 300);
+		size_t nr = random_below(&r, MAX_FREED);
+
+		while (list.nr < nr)
+			add_random(&list, &r, 100);
+		backfill_freed_tidy(&list);
+		while (list.nr < nr + nr / 2)
+			add_random(&list, &r, 100);
+		before = list;
+		backfill_freed_raise(&list, from, to, 3);
+		for (size_t i = 0; i < list.nr; i++) {
+			const struct freed *was = &before.f[i];
+			bool both = was->from < to && from < was->to &&
+				    was->most != INT64_MAX;
+
+			assert_true(list.f[i].most == was->most + 3 * both);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(joined_at_random),
 		cmocka_unit_test(only_what_touches),
 		cmocka_unit_test(raised),
+		cmocka_unit_test(raised_at_random),
 	};
 
 	return cmocka_run_group_tests_name("policy/freed", tests, NULL, NULL);
