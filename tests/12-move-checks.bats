@@ -119,7 +119,7 @@ refuse_file() { # MODE, what the second host does to its copy, the reason
 	END
 	STINT_OTHER_VDSO=1 timeout 300 "$drive" --moves 2 -- \
 		/usr/bin/python3 "$BATS_TEST_TMPDIR/lost.py"
-	for program in clocks sleeps threads threadstorm; do
+	for program in clocks cputime sleeps threads threadstorm; do
 		STINT_OTHER_VDSO=1 timeout 300 "$drive" --moves 2 -- \
 			"$STINT_BUILD/tests/move/check-$program"
 	done

@@ -26,21 +26,21 @@ static size_t list_clocks(const Move__State *s, struct cpuclock *ret)
 }
 
 int restore_cpu_clocks(struct landing *l, const Move__State *s,
-		       struct error *err)
+		       struct restore_protected *p, struct error *err)
 {
 	struct cpuclock clock[CPUCLOCK_MOST], was[CPUCLOCK_MOST];
 	size_t nr = list_clocks(s, clock), n = s->vdso_size;
 	uint8_t *image;
-	int r = 0;
+	int r = restore_open_range(l, p, s->vdso, s->vdso + n, err);
 
-	if (cpuclock_image(l->pid, s, &image) == 0) {
+	if (!r && cpuclock_image(l->pid, s, &image) == 0) {
 		cpuclock_unpatch(image, n, was);
 		/* if it may not be written to, the clocks begin anew */
 		if (cpuclock_patch(image, n, clock, nr))
 			(void)!tracee_write(l->pid, s->vdso, image, n);
 		free(image);
 	}
-	if (l->vdso)
+	if (!r && l->vdso)
 		r = landing_call(l, "mprotect of the vdso", SYS_mprotect,
 				 l->vdso, l->vdso_size, PROT_READ | PROT_EXEC,
 				 0, 0, 0, err);

@@ -305,9 +305,9 @@ static void note_priorities(struct landing *l, const Move__State *s)
  */
 static int restore_all(struct landing *l, const Move__State *s,
 		       const struct restore_ids *ids,
-		       const struct restore_protected *p, struct error *err)
+		       struct restore_protected *p, struct error *err)
 {
-	int r = restore_cpu_clocks(l, s, err);
+	int r = restore_cpu_clocks(l, s, p, err);
 
 	if (!r)
 		r = restore_protections(l, s, p, err);
@@ -333,8 +333,8 @@ static int restore_all(struct landing *l, const Move__State *s,
  * `released`. Each further list would cost two more context switches.
  */
 int restore_state(struct landing *l, const Move__State *s,
-		  const struct restore_ids *ids,
-		  const struct restore_protected *p, struct error *err)
+		  const struct restore_ids *ids, struct restore_protected *p,
+		  struct error *err)
 {
 	int r = s->thread[0]->creds
 			? 0

@@ -96,12 +96,12 @@ int restore_read_ids(struct landing *l, struct restore_ids *ids,
  * its threads.  When it returns, every thread waits for the release.
  */
 int restore_state(struct landing *l, const Move__State *s,
-		  const struct restore_ids *ids,
-		  const struct restore_protected *p,
+		  const struct restore_ids *ids, struct restore_protected *p,
 		  struct error *err) must_check;
 
 /* cpu.c: CPU clocks continue, if they are read through the vdso. */
 int restore_cpu_clocks(struct landing *l, const Move__State *s,
+		       struct restore_protected *p,
 		       struct error *err) must_check;
 
 /* locks.c: take fcntl(F_SETLK) locks, when all else is restored. */
