@@ -177,18 +177,28 @@ static int receive_fds(struct receiving *v, struct error *err)
 }
 
 /* The process is about to stand still (on), or that is over, or was in vain. */
-static int receive_hurry(struct receiving *v, bool on, struct error *err)
+static void receive_hurry(struct receiving *v, bool on)
+{
+	/* what cannot be made now may be made at the freeze */
+	if (on)
+		(void)!prepare_end(&v->process, &(struct error)ERROR_INIT);
+	landing_hurry(v->process.landing, on);
+}
+
+/*
+ * The end of a round.  What is protected now is not in the freeze, nor in the short
+ * time for which the engines run ahead of others.
+ */
+static int receive_round(struct receiving *v, struct error *err)
 {
 	struct receive_process *p = &v->process;
 	int r = 0;
 
-	/* what cannot be made now may be made at the freeze */
-	if (on)
-		(void)!prepare_end(p, &(struct error)ERROR_INIT);
-	if (on)
+	if (p->landing) {
+		place_end(p->landing);
 		r = restore_protect(p->landing, &p->protected, err);
-	landing_hurry(p->landing, on);
-	return r;
+	}
+	return r < 0 ? r : receive_sync(v, err);
 }
 
 static bool needs_landing(enum frame_type type)
@@ -215,11 +225,10 @@ static int receive_frame(struct receiving *v, struct error *err)
 	case FRAME_PATHS:
 		return receive_paths(v, err);
 	case FRAME_SYNC:
-		if (v->process.landing)
-			place_end(v->process.landing);
-		return receive_sync(v, err);
+		return receive_round(v, err);
 	case FRAME_HURRY:
-		return receive_hurry(v, frame_u64(&v->frame) != 0, err);
+		receive_hurry(v, frame_u64(&v->frame) != 0);
+		return 0;
 	case FRAME_DONE:
 		place_end(v->process.landing);
 		return receive_done(v, err);

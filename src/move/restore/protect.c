@@ -3,7 +3,7 @@
  *
  * Private mappings are writable while pages come.  To those that the process itself
  * may not write to hardly any comes after the first round, and a program of many
- * libraries has hundreds: they are protected when it is about to stand still, and
+ * libraries has hundreds: they are protected at the end of each round, and
  * opened again where a page does come.  What the source tells in the end counts; only
  * what differs from it is changed while the process stands still.
  */

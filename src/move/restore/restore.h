@@ -58,7 +58,7 @@ struct restore_protected {
 void restore_mapped(struct restore_protected *p, const Move__Vma *v);
 void restore_unmapped(struct restore_protected *p, uint64_t start,
 		      uint64_t end);
-/* Protect them all, before the process stands still. */
+/* Protect them all, between two rounds. */
 int restore_protect(struct landing *l, struct restore_protected *p,
 		    struct error *err) must_check;
 /* Pages are to be written there. */
