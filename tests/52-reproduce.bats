@@ -18,7 +18,8 @@ setup() {
 		want = {"I-2" + c for c in "abcde"} | {"I-3" + c for c in "abcdef"} | {"I-4" + c for c in "abcde"} | {"I-5" + c for c in "abcdefg"}
 		assert ids == want, ids ^ want
 		for r in rows:
-		    assert set(r) == {"id", "what", "published", "ours", "interval", "met", "note", "seed", "quick", "stint"}
+		    assert set(r) == {"id", "what", "published", "ours", "interval", "met", "note", "cause", "seed", "quick", "stint"}
+		    assert r["met"] or r["cause"], r
 		    assert r["seed"] == 1 and r["quick"] and r["stint"]
 		    if r["interval"]:
 		        assert r["interval"][0] is None or r["interval"][0] <= r["ours"]
@@ -41,6 +42,7 @@ setup() {
 		want = {"S-2" + c for c in "abcdef"} | {"S-4" + c for c in "abcdefg"} | {"S-5" + c for c in "abcdefgh"}
 		assert ids == want, ids ^ want
 		differ = [r for r in rows if not r["met"]]
+		assert all(r["cause"] for r in differ), differ
 		exact = {"S-2a", "S-4a", "S-4b", "S-4c", "S-4d", "S-5b", "S-5d"}
 		assert not exact & {r["id"] for r in differ}, differ
 		assert {r["id"] for r in differ} <= {"S-2b", "S-2f", "S-4e", "S-4f", "S-4g", "S-5a", "S-5e", "S-5f", "S-5g", "S-5h"}, differ
@@ -168,6 +170,18 @@ setup() {
 	while IFS=': ' read -r paper id claim; do
 		grep -qF "### $id: $claim" "$doc" || { echo "no $paper:$id"; false; }
 	done <"$dir/ids"
+	# Each has rows, what differs a reason, and what is not there says how to get it.
+	python3 - "$doc" <<-'E'
+		import re, sys
+		parts = re.split(r"^### (\S+):.*\n", open(sys.argv[1]).read(), flags=re.M)
+		for id, text in zip(parts[1::2], parts[2::2]):
+		    rows = [re.split(r"(?<!\\)\|", line)[1:5] for line in text.splitlines()
+		            if line.startswith("| ") and not line.startswith("| |")]
+		    assert rows or "Not measured here" in text, f"{id} has no rows"
+		    if any("differs" in row[3] for row in rows):
+		        assert "**Why it differs.** " in text, f"{id} differs, and nobody says why"
+	E
+	run ! grep -n '^Figures: .*](\([^f]\|f[^i]\)' "$doc" # all are in figures/
 	for figure in $(sed -n 's/^Figures: //p' "$doc" | grep -o '(figures/[^)]*)' | tr -d '()'); do
 		python3 -c "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])" "${doc%/*}/$figure"
 	done
@@ -177,8 +191,8 @@ setup() {
 # The ids of the specification, section 11 and those of the sections before it.
 @test "every id of the specification is there" {
 	"$stint" reproduce --list --json >"$dir/ids"
-	python3 - "$dir/ids" <<-'E'
-		import json, sys
+	python3 - "$dir/ids" "${STINT_SHARED:-$BATS_TEST_DIRNAME/../../shared}" <<-'E'
+		import json, os, re, sys
 		ids = {(r := json.loads(line))["paper"] + ":" + r["id"] for line in open(sys.argv[1])}
 		parts = {
 		    "ismail": {"I-2": "abcde", "I-3": "abcdef", "I-4": "abcde", "I-5": "abcdefg"},
@@ -189,6 +203,11 @@ setup() {
 		}
 		want = {f"{p}:{begin}{end}" for p, of in parts.items() for begin, ends in of.items() for end in ends}
 		assert ids == want, ids ^ want
+		# And those that the specification itself lists, where it is at hand.
+		spec = sys.argv[2] + "/spec/simulation.md"
+		if os.path.exists(spec):
+		    listed = set(re.findall(r"^\| ([A-Z]-[0-9]+[a-z]?) \|", open(spec).read(), re.M))
+		    assert len(listed) > 50 and listed == {i.split(":")[1] for i in ids}, listed
 	E
 }
 

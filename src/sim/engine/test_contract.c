@@ -46,7 +46,8 @@ static struct activity random_script(uint64_t seed, int nr_hosts)
 }
 
 struct watch {
-	uint64_t starts, closed;
+	const char *policy;
+	uint64_t starts, closed, plans;
 	bool begun;
 	struct {
 		usec_t leave_by;
@@ -94,6 +95,64 @@ static void see(void *data, const struct view *view, const struct event *e)
 	w->starts++;
 }
 
+/* Who is sent to a host: not who stays there in the next slice, or with more processors. */
+static bool is_new(const struct plan_entry *e, uint32_t rank)
+{
+	const struct job *j = e->job;
+
+	if (e->type == PLAN_START || e->type == PLAN_MIGRATE)
+		return true;
+	if (e->type == PLAN_RESUME)
+		return e->hosts[rank] != j->hosts[rank];
+	for (uint32_t i = 0; i < j->n; i++)
+		if (j->hosts[i] == e->hosts[rank])
+			return false;
+	return true;
+}
+
+/* Where a rank of the job of entry k is once those before it are carried out. */
+static uint32_t host_then(const struct plan *plan, size_t k, uint32_t rank)
+{
+	const struct job *j = plan->entry[k].job;
+	uint32_t host = j->hosts[rank];
+
+	for (const struct plan_entry *e = plan->entry; e < plan->entry + k; e++)
+		for (uint32_t i = 0;
+		     e->type == PLAN_MIGRATE && e->job == j && i < e->n; i++)
+			if (e->ranks[i] == rank)
+				host = e->hosts[i];
+	return host;
+}
+
+/*
+ * No plan sends anybody to a host that does not take him, or lets a job go on where an
+ * owner is.
+ */
+static void see_plan(void *data, const struct view *view,
+		     const struct plan *plan)
+{
+	struct watch *w = data;
+
+	for (size_t k = 0; k < plan->nr; k++) {
+		const struct plan_entry *e = &plan->entry[k];
+
+		for (uint32_t i = 0; e->hosts && i < e->n; i++)
+			if (is_new(e, i) &&
+			    !host_takes(&view->hosts[e->hosts[i]], e->job))
+				fail_msg("%s sends job %ld to a closed host",
+					 w->policy, (long)e->job->id);
+		for (uint32_t i = 0; e->type == PLAN_RESUME && i < e->n; i++) {
+			uint32_t ix =
+				e->hosts ? e->hosts[i] : host_then(plan, k, i);
+
+			if (host_evicts(&view->hosts[ix], e->job))
+				fail_msg("%s: job %ld goes on beside an owner",
+					 w->policy, (long)e->job->id);
+		}
+	}
+	w->plans += plan->nr > 0;
+}
+
 static void check_sums(const struct sim_result *r, const char *policy)
 {
 	for (size_t i = 0; i < r->nr; i++) {
@@ -117,8 +176,8 @@ static void every_policy_among_owners(void **state)
 	set_term("disturb", "1000");
 	set_term("give-back", "1d");
 	for (size_t i = 0; (p = policy_nth(i)); i++) {
-		struct watch w = { 0 };
-		const struct sim_observer watch = { .event = see, .data = &w };
+		struct watch w = { .policy = p->name };
+		const struct sim_observer watch = { see, see_plan, &w };
 		struct sim_config c = { .policy = p->name,
 					.activity = &a,
 					.terms = &test_terms,
@@ -139,7 +198,8 @@ static void every_policy_among_owners(void **state)
 		}
 		check_sums(&r[0], p->name);
 		check_same_records(&r[0], &r[1], p->name);
-		assert_true(w.starts >= 400 && w.closed > 1000);
+		assert_true(w.starts >= 400 && w.closed > 1000 &&
+			    w.plans > 100);
 		sim_result_clear(&r[0]);
 		sim_result_clear(&r[1]);
 	}

@@ -42,8 +42,7 @@ static void add_number(struct reproduce *r, char *what, char *published,
 	if (isnan(ours.value))
 		row.ours = xstrdup("none");
 	else
-		row.ours = reproduce_text("%.4g (%.4g to %.4g)", ours.value,
-					  ours.low, ours.high);
+		row.ours = reproduce_text(ESTIMATE_FMT, ESTIMATE_ARGS(ours));
 	/* A hair wider, so that 0.55 is within 0.6 +- 0.05. */
 	row.met = ours.low <= high + 1e-9 && ours.high >= low - 1e-9;
 	add_row(r, row);

@@ -98,6 +98,12 @@ static bool better(const struct reproduce *r, const struct reproduce_grid *g,
 	return reproduce_difference(r, g, a, b, load, METRIC_RESPONSE).high < 0;
 }
 
+/* "ft" of schnor:kind=ft. */
+static const char *kind_of(const struct reproduce_grid *g)
+{
+	return strrchr(g->workload, '=') + 1;
+}
+
 static void tell_ratio(struct reproduce *r, const struct reproduce_grid *g,
 		       size_t a, size_t b, size_t load, const char *published,
 		       double low, double high)
@@ -106,10 +112,9 @@ static void tell_ratio(struct reproduce *r, const struct reproduce_grid *g,
 
 	reproduce_fact(
 		r,
-		reproduce_text("RT(%s)/RT(%s) at %g", g->policy[a],
-			       g->policy[b], g->load[load]),
-		published,
-		reproduce_text("%.3f [%.3f, %.3f]", q.value, q.low, q.high),
+		reproduce_text("%s, RT(%s)/RT(%s) at %g", kind_of(g),
+			       g->policy[a], g->policy[b], g->load[load]),
+		published, reproduce_text(ESTIMATE_FMT, ESTIMATE_ARGS(q)),
 		q.high >= low && q.low <= high, NULL);
 }
 
@@ -172,20 +177,8 @@ int schnor_s2b(struct reproduce *r, struct error *err)
 			maxprio_note(r, &g, LS_N, HIGH);
 	}
 	tell_ratio(r, &g, LS, SNPF, MEDIUM, "alike: 1 +- 0.1", 0.9, 1.1);
-	reproduce_fact(
-		r, reproduce_text("LST against LS and SNPF at 0.65"),
-		"better than both",
-		reproduce_text(
-			"%.0f s against %.0f and %.0f",
-			reproduce_mean(r, &g, LST, HIGHER, METRIC_RESPONSE)
-				.value,
-			reproduce_mean(r, &g, LS, HIGHER, METRIC_RESPONSE)
-				.value,
-			reproduce_mean(r, &g, SNPF, HIGHER, METRIC_RESPONSE)
-				.value),
-		better(r, &g, LST, LS, HIGHER) &&
-			better(r, &g, LST, SNPF, HIGHER),
-		NULL);
+	for (size_t p = LS; p <= SNPF; p++)
+		tell_ratio(r, &g, LST, p, HIGHER, "better: below 1", 0, 1);
 	rc = reproduce_figure(r, &g, "2.3", METRIC_RESPONSE, err);
 out:
 	reproduce_grid_clear(&g);
@@ -293,8 +286,8 @@ static void tell_less(struct reproduce *r, const struct reproduce_grid *expo,
 		       reproduce_text("FT, gain of LST over %s at %g",
 				      expo->policy[p], expo->load[load]),
 		       "less than with hyperexponential demands, or none",
-		       reproduce_text("%.3f [%.3f, %.3f] against %.3f", e.value,
-				      e.low, e.high, h.value),
+		       reproduce_text(ESTIMATE_FMT " against " ESTIMATE_FMT,
+				      ESTIMATE_ARGS(e), ESTIMATE_ARGS(h)),
 		       e.low <= fmax(h.high, 0), NULL);
 }
 
@@ -365,14 +358,15 @@ static void tell_load(struct reproduce *r, const struct reproduce_grid *g,
 		      const struct reproduce_grid *free, const char *name,
 		      size_t load)
 {
-	double lst = reproduce_mean(r, g, E_LST, load, METRIC_RESPONSE).value;
-	double lst_o = reproduce_mean(r, free, 0, load, METRIC_RESPONSE).value;
+	/* The same jobs without the costs of moves: pairs, too. */
+	struct estimate q = sweep_ratio(&free->result[load],
+					&g->result[E_LST * g->nr_loads + load],
+					METRIC_RESPONSE, r->level);
 
-	reproduce_fact(r,
-		       reproduce_text("%s, RT(LST_O)/RT(LST) at %g", name,
-				      g->load[load]),
-		       "1 +- 0.05", reproduce_text("%.3f", lst_o / lst),
-		       fabs(lst_o / lst - 1) <= 0.05, NULL);
+	reproduce_number(r,
+			 reproduce_text("%s, RT(LST_O)/RT(LST) at %g", name,
+					g->load[load]),
+			 1, 0.05, q, NULL);
 	tell_ratio(r, g, E_NM, E_LST, load, "1 +- 0.05", 0.95, 1.05);
 	tell_ratio(r, g, E_NA, E_LST, load, "worse: above 1", 1.001, INFINITY);
 }
@@ -380,19 +374,19 @@ static void tell_load(struct reproduce *r, const struct reproduce_grid *g,
 static void tell_slice(struct reproduce *r, const struct reproduce_grid *g,
 		       const char *name)
 {
-	double na =
-		reproduce_ratio(r, g, E_NA_10, E_NA, MEDIUM, METRIC_RESPONSE)
-			.value;
-	double lst =
-		reproduce_ratio(r, g, E_LST_10, E_LST, MEDIUM, METRIC_RESPONSE)
-			.value;
+	struct estimate na =
+		reproduce_ratio(r, g, E_NA_10, E_NA, MEDIUM, METRIC_RESPONSE);
+	struct estimate lst =
+		reproduce_ratio(r, g, E_LST_10, E_LST, MEDIUM, METRIC_RESPONSE);
 
 	reproduce_fact(
 		r,
 		reproduce_text("%s, slice 10 instead of 30 min at 0.5", name),
 		"LST_NA changes more than LST",
-		reproduce_text("LST_NA %.3f, LST %.3f times", na, lst),
-		fabs(na - 1) > fabs(lst - 1), NULL);
+		reproduce_text("LST_NA " ESTIMATE_FMT ", LST " ESTIMATE_FMT
+			       " times",
+			       ESTIMATE_ARGS(na), ESTIMATE_ARGS(lst)),
+		fabs(na.value - 1) > fabs(lst.value - 1), NULL);
 }
 
 static int s2e_variants(struct reproduce *r, const char *workload,
@@ -463,27 +457,16 @@ static int s2f_one(struct reproduce *r, const char *workload, const char *name,
 	rc = reproduce_grid_run(r, &g, err);
 	if (rc < 0)
 		goto out;
-#define RATIO(p, l) reproduce_ratio(r, &g, V, p, l, METRIC_RESPONSE).value
-	reproduce_fact(r, reproduce_text("%s, low load (0.1)", name),
-		       "FIFO-V worse than FIFO",
-		       reproduce_text("%.3f times FIFO's", RATIO(FIFO, AT_LOW)),
-		       better(r, &g, FIFO, V, AT_LOW), NULL);
-	reproduce_fact(r, reproduce_text("%s, medium load (0.5)", name),
-		       "FIFO-V better than the space-sharing ones",
-		       reproduce_text("%.3f times LS's, %.3f times SNPF's",
-				      RATIO(LS, AT_MEDIUM),
-				      RATIO(SNPF, AT_MEDIUM)),
-		       better(r, &g, V, LS, AT_MEDIUM) &&
-			       better(r, &g, V, SNPF, AT_MEDIUM),
-		       NULL);
+	tell_ratio(r, &g, V, FIFO, AT_LOW, "worse at low load: above 1", 1,
+		   INFINITY);
+	tell_ratio(r, &g, V, LS, AT_MEDIUM, "better at medium load: below 1", 0,
+		   1);
 	tell_overtakes(r, &g, LS, "LS");
+	tell_ratio(r, &g, V, SNPF, AT_MEDIUM, "better at medium load: below 1",
+		   0, 1);
 	tell_overtakes(r, &g, SNPF, "SNPF");
-	reproduce_fact(r, reproduce_text("%s, high load (0.65)", name),
-		       "FIFO-V better than LST",
-		       reproduce_text("%.3f times LST's", RATIO(LST, AT_HIGH)),
-		       better(r, &g, V, LST, AT_HIGH), NULL);
+	tell_ratio(r, &g, V, LST, AT_HIGH, "best at high load: below 1", 0, 1);
 	tell_overtakes(r, &g, LST, "LST");
-#undef RATIO
 	rc = reproduce_figure(r, &g, name, METRIC_RESPONSE, err);
 out:
 	reproduce_grid_clear(&g);

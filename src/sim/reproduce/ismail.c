@@ -89,22 +89,25 @@ static int i2b(struct reproduce *r, struct error *err)
 	int rc = reproduce_grid_run(r, &g, err);
 
 	for (size_t l = 0; !rc && l < g.nr_loads; l++) {
-		double se[4];
+		struct estimate se[4];
 		bool met = true;
 
 		for (size_t p = 0; p < 4; p++)
 			se[p] = reproduce_mean(r, &g, p, l,
-					       METRIC_EFFECTIVENESS)
-					.value;
+					       METRIC_EFFECTIVENESS);
 		for (size_t p = 0; p < 3; p++)
 			met &= above(reproduce_difference(
 				       r, &g, p, p + 1, l,
 				       METRIC_EFFECTIVENESS)) >= 0;
-		reproduce_fact(r, reproduce_text("L=%g", loads[l]),
-			       "FFDS > FF > FCFS > FFIS",
-			       reproduce_text("%.4f, %.4f, %.4f, %.4f", se[0],
-					      se[1], se[2], se[3]),
-			       met, NULL);
+		reproduce_fact(
+			r, reproduce_text("L=%g", loads[l]),
+			"FFDS > FF > FCFS > FFIS",
+			reproduce_text(
+				ESTIMATE_FMT ", " ESTIMATE_FMT ", " ESTIMATE_FMT
+					     ", " ESTIMATE_FMT,
+				ESTIMATE_ARGS(se[0]), ESTIMATE_ARGS(se[1]),
+				ESTIMATE_ARGS(se[2]), ESTIMATE_ARGS(se[3])),
+			met, NULL);
 	}
 	if (!rc)
 		rc = reproduce_figure(r, &g, "2.1", METRIC_EFFECTIVENESS, err);
@@ -182,7 +185,7 @@ static int epfp_worst(struct reproduce *r, const struct reproduce_grid *g,
 		{ .text = NULL }
 	};
 	struct estimate least = { INFINITY, INFINITY, INFINITY };
-	const char *rival = "";
+	size_t rival = 0;
 	double high = 0, low = 1;
 	int rc = 0;
 	const char *small;
@@ -197,7 +200,7 @@ static int epfp_worst(struct reproduce *r, const struct reproduce_grid *g,
 		low = fmin(low, se);
 		if (p + 1 < g->nr_policies && e.value < least.value) {
 			least = e;
-			rival = g->policy[p];
+			rival = p;
 		}
 	}
 	small = ismail_too_small(least);
@@ -205,11 +208,14 @@ static int epfp_worst(struct reproduce *r, const struct reproduce_grid *g,
 			reproduce_text("%s, L=%g, RT(EPFP)/RT(worst other)",
 				       model, g->load[l]),
 			1, INFINITY, least,
-			reproduce_text("the worst other is %s%s%s", rival,
-				       small ? ", " : "", small ? small : ""));
-	if (!reproduce_met(r))
+			reproduce_text("the worst other is %s%s%s",
+				       g->policy[rival], small ? ", " : "",
+				       small ? small : ""));
+	if (!reproduce_met(r)) {
+		ismail_as_known(r, g, g->nr_policies - 1, rival, l);
 		rc = reproduce_readings(r, readings, g->load[l],
 					METRIC_RESPONSE, err);
+	}
 	reproduce_fact(
 		r, reproduce_text("%s, L=%g, spread of S_e", model, g->load[l]),
 		"about 0.05 at most", reproduce_text("%.3f to %.3f", low, high),

@@ -14,6 +14,18 @@ static inline const char *ismail_too_small(struct estimate ratio)
 		       : NULL;
 }
 
+/*
+ * For the note of a row that is the mean response of policy a to that of b: between which
+ * bounds such ratios lie if the means are known to 5 % (reproduce/ismail_notes.c).
+ */
+void ismail_as_known(struct reproduce *r, const struct reproduce_grid *g,
+		     size_t a, size_t b, size_t load);
+/* For the note of a row: the mean response of the first policy to that of the second at
+ * other loads. */
+int ismail_by_load(struct reproduce *r, const char *const *policies,
+		   const char *workload, const double *loads, size_t nr,
+		   struct error *err) must_check;
+
 /* reproduce/ismail_folding.c */
 int ismail_i3a(struct reproduce *r, struct error *err);
 int ismail_i3b(struct reproduce *r, struct error *err);
@@ -28,6 +40,10 @@ int ismail_i4b(struct reproduce *r, struct error *err);
 int ismail_i4c(struct reproduce *r, struct error *err);
 int ismail_i4d(struct reproduce *r, struct error *err);
 int ismail_i4e(struct reproduce *r, struct error *err);
+
+/* For the note of a row: how many figures of DSMJF are met under each of its orders
+ * (reproduce/ismail_smallest.c). */
+int ismail_smallest(struct reproduce *r, struct error *err) must_check;
 
 /* reproduce/ismail_orders.c */
 int ismail_i5a(struct reproduce *r, struct error *err);

@@ -91,6 +91,8 @@ int ismail_i4a(struct reproduce *r, struct error *err)
 				"change of a job, however many processors it "
 				"is"));
 	if (!rc)
+		rc = ismail_smallest(r, err);
+	if (!rc)
 		rc = reproduce_figure(r, &g, "changes", METRIC_REASSIGNED, err);
 	reproduce_grid_clear(&g);
 	return rc;

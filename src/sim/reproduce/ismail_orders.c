@@ -52,6 +52,9 @@ static const char *metric_text(int metric)
 	}
 }
 
+/* For the note of a row that differs. */
+static const double other_loads[] = { 0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9 };
+
 static int one_order(struct reproduce *r, const struct order *o,
 		     struct error *err)
 {
@@ -69,6 +72,11 @@ static int one_order(struct reproduce *r, const struct order *o,
 				       metric_text(o->metric), o->of, o->to),
 			o->low, o->high,
 			reproduce_ratio(r, &g, 0, 1, 0, o->metric), NULL);
+	if (!rc && !reproduce_met(r) && o->metric == METRIC_RESPONSE) {
+		ismail_as_known(r, &g, 0, 1, 0);
+		rc = ismail_by_load(r, policies, o->workload, other_loads,
+				    NR(other_loads), err);
+	}
 	reproduce_grid_clear(&g);
 	return rc;
 }
@@ -245,7 +253,10 @@ int ismail_i5f(struct reproduce *r, struct error *err)
 /* Figures 4.4 to 4.8 and 4.10 to 4.15. */
 int ismail_i5g(struct reproduce *r, struct error *err)
 {
-#define SM "dprop-sm:x=2"
+#define SM    "dprop-sm:x=2"
+/* The text calls applications 9, 10, 19, 20, 29 and 30 long.  Their t(n) is 808 and more;
+ * that of the next ones, 8, 18 and 28, is 435, which is above T_e as well. */
+#define SH(x) "dprop-sh:x=" #x ",long=500"
 	static const struct order orders[] = {
 		{ "dprop", "deqp", "MISP, U", DYN_U, 0.8, RT, ABOVE },
 		{ "dsmjf", "dprop", "MISP, U", DYN_U, 0.8, RT, ABOVE },
@@ -260,11 +271,9 @@ int ismail_i5g(struct reproduce *r, struct error *err)
 		{ SM, "dprop", "MISP, U", DYN_U, 1, RT, BELOW },
 		{ SM, "deqp", "MISP, U", DYN_U, 1, RT, 1, 1.1 },
 		{ SM, "deqp", "MISP, U", DYN_U, 1, METRIC_HUGE, BELOW },
-		{ "dprop-sh:x=4", SM, "applications", APPS, 0.8, RT, 0.9, 1 },
-		{ "dprop-sh:x=4", "deqp", "applications", APPS, 0.8, RT,
-		  ABOVE },
-		{ "dprop-sh:x=32", "deqp", "applications", APPS, 0.8, RT, 0.95,
-		  1.05 },
+		{ SH(4), SM, "applications", APPS, 0.8, RT, 0.9, 1 },
+		{ SH(4), "deqp", "applications", APPS, 0.8, RT, ABOVE },
+		{ SH(32), "deqp", "applications", APPS, 0.8, RT, 0.95, 1.05 },
 	};
 
 	return all_orders(r, orders, NR(orders), err);

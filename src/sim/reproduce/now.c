@@ -171,8 +171,10 @@ static void tell_more(struct reproduce *r, unsigned program,
 				      "200 ms",
 				      program_name(program)),
 		       "both slower than one and 100 ms",
-		       reproduce_text("%.4g and %.4g, against %.4g",
-				      three.value, longer.value, one.value),
+		       reproduce_text(ESTIMATE_FMT " and " ESTIMATE_FMT
+						   ", against %.4g",
+				      ESTIMATE_ARGS(three),
+				      ESTIMATE_ARGS(longer), one.value),
 		       three.value > one.value && longer.value > one.value,
 		       NULL);
 }

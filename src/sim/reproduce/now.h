@@ -13,10 +13,12 @@ struct now_cell {
 	const char *
 		owners; /* parameters of owners_law.h; NULL: as the paper has it */
 	const char *choose; /* of borrow; NULL: its default */
+	const char *policy; /* another one; NULL: borrow, in slices of 2 s */
 	uint32_t hosts;
 	double quiet, move; /* seconds; quiet < 0: from the first instant on */
 	uint32_t delays;    /* a day, that owners bear; 0: any number */
 	bool cpu_alone;	    /* who only types is not taken to be there */
+	bool requeue;	    /* jobs may begin anew */
 };
 
 enum now_value {

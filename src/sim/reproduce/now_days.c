@@ -19,9 +19,12 @@ static int describe(const struct work *w, const struct now_cell *c,
 		    struct days *d, char **policy, struct error *err)
 {
 	days_init(d);
-	*policy = xasprintf("borrow:slice=2%s%s", c->choose ? ",choose=" : "",
-			    c->choose ? c->choose : "");
+	*policy = c->policy ? xstrdup(c->policy)
+			    : xasprintf("borrow:slice=2%s%s",
+					c->choose ? ",choose=" : "",
+					c->choose ? c->choose : "");
 	d->policy = *policy;
+	d->requeue = c->requeue;
 	d->sign = c->cpu_alone ? OWNERS_CPU : OWNERS_CPU_KEYBOARD;
 	d->seed = w->seed;
 	if (c->quiet != 0)

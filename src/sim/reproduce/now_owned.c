@@ -114,6 +114,50 @@ static void add_range(struct reproduce *r, const struct study *s,
 
 /* ---- N-1: what moves cost ---- */
 
+/* What other systems do when an owner comes, on the same days, without time slices. */
+static int tell_others(struct reproduce *r, struct error *err)
+{
+	static const char *const names[] = {
+		"ranks move, in 2 s",
+		"ranks move, in 2 min",
+		"jobs begin anew, as HTCondor's",
+		"ranks stand still where they are",
+		"ranks stay beside the owner",
+	};
+	static const struct now_cell cells[] = {
+		{ .policy = "stint:gain=100", .hosts = 50, .move = 2 },
+		{ .policy = "stint:gain=100", .hosts = 50, .move = 120 },
+		{ .policy = "stint:leave=anew,gain=100",
+		  .hosts = 50,
+		  .requeue = true },
+		{ .policy = "stint:leave=still,gain=100", .hosts = 50 },
+		{ .policy = "stint:leave=not,gain=100", .hosts = 50 },
+	};
+	enum { NR = sizeof(cells) / sizeof(*cells) };
+	struct now_days d = { .runs.value = NULL };
+	int rc = r->quick ? 0 : now_days_run(r, cells, NR, 8, &d, err);
+
+	for (size_t i = 0; d.runs.value && !rc && i < NR; i++) {
+		struct estimate e = now_mean(r, &d, i, NOW_RESPONSE);
+
+		reproduce_note(
+			r,
+			reproduce_text(
+				"beside it, without slices (policy stint), %s: "
+				"%.3g (%.3g to %.3g), delays of the worst user "
+				"%.3g",
+				names[i], e.value, e.low, e.high,
+				now_mean(r, &d, i, NOW_DELAYS_MOST).value));
+	}
+	if (d.runs.value)
+		reproduce_note(
+			r, reproduce_text("beside it, without harvesting, on "
+					  "32 hosts of their own: 1, which all "
+					  "are measured by"));
+	now_days_clear(&d);
+	return rc;
+}
+
 int now_n1(struct reproduce *r, struct error *err)
 {
 	static const struct now_cell cells[] = {
@@ -137,6 +181,7 @@ int now_n1(struct reproduce *r, struct error *err)
 		add_range(r, &s, &(struct figure){ 5, 1, true, NOW_MOVES },
 			  "moves of 2 min, how many, 60 hosts to 50", -INFINITY,
 			  1);
+		rc = tell_others(r, err);
 	}
 	study_clear(&s);
 	return rc;

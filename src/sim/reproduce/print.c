@@ -44,13 +44,19 @@ static size_t count_met(const struct reproduce *r)
 	return met;
 }
 
-/* What is thought of an id's differences; NULL where it has none. */
-static const char *cause_of(const struct reproduce *r, const char *id)
+/* Are all rows of an id met? */
+static bool all_met(const struct reproduce *r, const char *id)
 {
 	for (size_t i = 0; i < r->nr; i++)
 		if (!strcmp(r->row[i].id, id) && !r->row[i].met)
-			return reproduce_cause(id);
-	return NULL;
+			return false;
+	return true;
+}
+
+/* What is thought of an id's rows; NULL: nothing that matters. */
+static const char *cause_of(const struct reproduce *r, const char *id)
+{
+	return reproduce_cause(id, all_met(r, id));
 }
 
 /* The remarks of a note, which "; " keeps apart: each behind its own lead. */
@@ -82,7 +88,9 @@ void reproduce_print(const struct reproduce *r, FILE *to)
 		if (row->note)
 			print_remarks(row->note, "               ", to);
 		if (cause && last_of_id(r, i))
-			fprintf(to, "%-6s cause:  %s\n", row->id, cause);
+			fprintf(to, "%-6s %s  %s\n", row->id,
+				all_met(r, row->id) ? "read:  " : "cause: ",
+				cause);
 	}
 	fprintf(to,
 		"%zu of %zu met; intervals at %g %%; seed %" PRIu64
@@ -105,15 +113,16 @@ void reproduce_print_json(const struct reproduce *r, FILE *to)
 				json_pack("[o, o]", json_number(row->value.low),
 					  json_number(row->value.high));
 		}
-		json_line(json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?, s:I, "
-				    "s:b, s:s}",
-				    "id", row->id, "what", row->what,
-				    "published", row->published, "ours", ours,
-				    "interval", interval, "met", row->met,
-				    "note", row->note, "seed",
-				    (json_int_t)r->seed, "quick", r->quick,
-				    "stint", STINT_VERSION),
-			  to);
+		json_line(
+			json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?, s:s?, "
+				  "s:I, s:b, s:s}",
+				  "id", row->id, "what", row->what, "published",
+				  row->published, "ours", ours, "interval",
+				  interval, "met", row->met, "note", row->note,
+				  "cause", cause_of(r, row->id), "seed",
+				  (json_int_t)r->seed, "quick", r->quick,
+				  "stint", STINT_VERSION),
+			to);
 	}
 }
 
@@ -227,7 +236,9 @@ void reproduce_print_markdown(const struct reproduce *r, FILE *to)
 			}
 			print_table(r, e->id, to);
 			if (cause_of(r, e->id))
-				fprintf(to, "\n**Why it differs.** %s\n",
+				fprintf(to, "\n**%s** %s\n",
+					all_met(r, e->id) ? "How it is read."
+							  : "Why it differs.",
 					cause_of(r, e->id));
 			print_figures(r, e->id, to);
 		}

@@ -105,9 +105,9 @@ int reproduce_print_list(const char *which, bool json, FILE *to,
 /*
  * What we think of an id's differences: whether our reading may be wrong, the
  * published figure is uncertain, or an assumption matters.  NULL: nothing has
- * been written.  reproduce/cause.c; printed where a row differs.
+ * been written, or nothing that matters where all its rows are met.  reproduce/cause.c.
  */
-const char *reproduce_cause(const char *id);
+const char *reproduce_cause(const char *id, bool met);
 
 /* For people, for programs, and for doc/reproduction.md. */
 void reproduce_print(const struct reproduce *r, FILE *to);
@@ -131,6 +131,9 @@ void reproduce_note(struct reproduce *r, char *text);
 /* Fresh text for the rows, which own it. */
 char *reproduce_text(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), returns_nonnull));
+/* Where several estimates are one text: what is printed of each, and its arguments. */
+#define ESTIMATE_FMT	 "%.4g (%.4g to %.4g)"
+#define ESTIMATE_ARGS(e) (e).value, (e).low, (e).high
 
 /*
  * Policies x loads on one workload, the same replications for all policies at

@@ -18,11 +18,13 @@ struct reproduce_grid schnor_grid4(const char *const *policies,
 				   size_t nr_loads);
 
 /*
- * Mean time between migrations on system 2, in mean demands, at load rho, under
- * Exp without standstill: the states of Figure 4.4, 0, 20, 20/10, 10, 10+10 and
- * 10+10/10, the longer ones also with a queue, are a Markov chain then.
+ * What the text leaves open about migration: run the grid again under each reading, and note
+ * what tell, whose text is to be freed, says of it.
  */
-double schnor_chain_gap(double rho);
+typedef char *(*schnor_tell)(const struct reproduce *r,
+			     const struct reproduce_grid *g);
+int schnor_note_readings(struct reproduce *r, const struct reproduce_grid *like,
+			 schnor_tell tell, struct error *err) must_check;
 
 /* Chapter 2, reproduce/gang.c. */
 int schnor_s2b(struct reproduce *r, struct error *err) must_check;
@@ -30,8 +32,8 @@ int schnor_s2c(struct reproduce *r, struct error *err) must_check;
 int schnor_s2d(struct reproduce *r, struct error *err) must_check;
 int schnor_s2e(struct reproduce *r, struct error *err) must_check;
 int schnor_s2f(struct reproduce *r, struct error *err) must_check;
-/* Chapter 4, reproduce/states.c, reproduce/proof.c and
- * reproduce/sed.c. */
+/* Chapter 4, reproduce/states.c, reproduce/proof.c, reproduce/sed.c and
+ * reproduce/sed_gaps.c. */
 int schnor_s4a(struct reproduce *r, struct error *err) must_check;
 int schnor_s4b(struct reproduce *r, struct error *err) must_check;
 int schnor_s4c(struct reproduce *r, struct error *err) must_check;

@@ -53,8 +53,9 @@ static int run_gains(struct reproduce *r, const char *const *policies,
 
 static char *two_gains(const struct estimate gain[NR(loads)], int load)
 {
-	return reproduce_text("%.3f at %g, %.3f at %g", gain[load].value,
-			      loads[load], gain[HIGH].value, loads[HIGH]);
+	return reproduce_text(ESTIMATE_FMT " at %g, " ESTIMATE_FMT " at %g",
+			      ESTIMATE_ARGS(gain[load]), loads[load],
+			      ESTIMATE_ARGS(gain[HIGH]), loads[HIGH]);
 }
 
 static int tell_upgrading(struct reproduce *r, struct error *err)

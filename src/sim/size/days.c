@@ -59,7 +59,8 @@ static int simulate(const struct days *d, uint64_t replication,
 				.costs = { .migrate = d->move,
 					   .aside = !d->in_turn },
 				.activity = activity,
-				.terms = &terms };
+				.terms = &terms,
+				.requeue = d->requeue };
 	int r = make_jobs(d, replication, &c.workload, err);
 
 	if (r < 0)

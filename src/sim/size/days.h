@@ -33,6 +33,7 @@ struct days {
 	uint32_t delays; /* a day that an owner bears; UINT32_MAX: any number */
 	usec_t move;	 /* that a job stands still when ranks of it move */
 	bool in_turn;	 /* that passes only while the job has its turn */
+	bool requeue;	 /* users let their jobs be taken off and begin anew */
 	uint64_t seed;
 };
 
