@@ -74,11 +74,12 @@ capsule_down() { # SHELL, which keeps a store: nobody else has what is in that
 	rm -r "$BATS_TEST_TMPDIR/shell.$1"
 }
 
-@test "spares: one that nobody has used is the next one's, and tells what a new one does" {
+unused() { # [keep]
 	bed_up 1
 	fresh 10.77.128.2
 	shell a h1
 	ok a store
+	[ -z "$1" ] || ok a keep
 	capsule_up a 10.77.128.1
 	look a
 	first=$netns
@@ -101,6 +102,14 @@ capsule_down() { # SHELL, which keeps a store: nobody else has what is in that
 	[ "$netns" = "$first" ]
 }
 
+@test "spares: one that nobody has used is the next one's, and tells what a new one does" {
+	unused ""
+}
+
+@test "spares: so is one that the keeper itself has kept, and its next is another user's" {
+	unused keep
+}
+
 # The outside end: takes a descriptor, and holds it until its input ends.
 holder='import os, socket, sys
 s = socket.socket(socket.AF_UNIX)
@@ -108,37 +117,50 @@ s.bind(sys.argv[1])
 os.chmod(sys.argv[1], 0o777)
 s.listen()
 print("listens", flush=True)
-c = s.accept()[0]
-socket.recv_fds(c, 1, 1)
-c.send(b"x")
+held = []
+for _ in range(2):
+    c = s.accept()[0]
+    held.append((c, socket.recv_fds(c, 1, 1)))
+    c.send(b"x")
 sys.stdin.read()'
 to_holder='h = socket.socket(socket.AF_UNIX); h.connect("%s")
 socket.send_fds(h, [b"x"], [s.fileno()]); h.recv(1)'
 
-leaves() { # NAME PYTHON: what follows is in another network, which tells of nothing
-	local first
-	capsule_up a 10.77.128.1
-	look a
-	first=$netns
-	run_inside a "exec python3 -c '
+# What follows is in another network, which tells of nothing: from the store (a), and where
+# the keeper itself has kept it (b).
+leaves() { # NAME PYTHON
+	local first s
+	for s in a b; do
+		capsule_up $s 10.77.128.1
+		look $s
+		first=$netns
+		run_inside $s "exec python3 -c '
 import os, socket, struct
 $2
 print(\"left\")'"
-	echo "$1: $output"
-	[ "$output" = left ]
-	ok a destroy
-	capsule_up a 10.77.128.2
-	look a
-	ok a destroy
-	[ "$netns" != "$first" ]
-	diff <(echo "$new") <(echo "$told")
+		echo "$1: $output"
+		[ "$output" = left ]
+		ok $s destroy
+		capsule_up $s 10.77.128.2
+		look $s
+		ok $s destroy
+		[ "$netns" != "$first" ]
+		diff <(echo "$new") <(echo "$told")
+	done
+}
+
+two_keepers() {
+	shell a h1
+	ok a store
+	shell b h1
+	ok b store
+	ok b keep
 }
 
 @test "spares: whatever a job leaves in its network ends with its capsule" {
 	bed_up 1
 	fresh 10.77.128.2
-	shell a h1
-	ok a store
+	two_keepers
 	leaves "a packet" 's = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"x", ("127.0.0.1", 9))'
 	leaves "a packet that goes nowhere" 's = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -159,8 +181,7 @@ s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
 	local path=$script_dir/holder
 	bed_up 1
 	fresh 10.77.128.2
-	shell a h1
-	ok a store
+	two_keepers
 	mkfifo "$script_dir/hold"
 	python3 -c "$holder" "$path" <"$script_dir/hold" >"$script_dir/said" 3>&- &
 	holds=$!

@@ -191,6 +191,13 @@ host_count_is() { # N
 	sleeper -n 1 --hosts h1
 	eventually is 'j[1]["state"] + j[2]["state"]' runningrunning
 	[ "$(host_things)" != "$bare" ]
+	# A keeper at rest, which does not hear that its nursery has ended.
+	st run --hosts h1 true
+	nursery=$(pgrep -P "$(service_pid h1)" -f -- "keeper --nursery")
+	eventually pgrep -P "$nursery" -xf "stint keeper --at-rest"
+	rests=$(pgrep -P "$nursery" -xf "stint keeper --at-rest")
+	# shellcheck disable=SC2086 # as many as there are
+	kill -STOP $rests
 	kill -9 "$(service_pid h1)"
 	# A keeper without an agent that is just starting, and a keeper that does not
 	# listen.
@@ -207,6 +214,9 @@ host_count_is() { # N
 	[ ! -e "$bed/h1/run" ]
 	diff <(echo "$bare") <(host_things)
 	run ! pgrep -f -- "[-]-run-dir=$bed/h1/run"
+	for pid in $rests; do
+		ended "$pid"
+	done
 	run -1 on h1 "$stint" agent --clean-up --run-dir="$bed/h1/run"
 	[ "${#lines[@]}" = 1 ]
 	start_agent h1 # it may join again; what it had is lost, and told so

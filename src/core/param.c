@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/units.h"
 #include "core/xalloc.h"
 
 static size_t table_size(const struct param *table)
@@ -264,7 +265,7 @@ usec_t params_usec(const struct params *params, const char *name)
 
 	return s >= (double)(USEC_MAX / USEC_PER_SEC)
 		       ? USEC_MAX
-		       : (usec_t)llround(s * (double)USEC_PER_SEC);
+		       : (usec_t)whole(s * (double)USEC_PER_SEC);
 }
 
 unsigned params_choice(const struct params *params, const char *name)

@@ -1,5 +1,6 @@
 /* test_units.c - reading times and numbers */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,12 +144,27 @@ static void timespecs(void **state)
 	}
 }
 
+static void whole_numbers_are_the_nearest(void **state)
+{
+	const double values[] = { 0,	  0.5,	  0x1.fffffffffffffp-2,
+				  1.5,	  2.5,	  -0.5,
+				  -1.5,	  -2.49,  4503599627370495.5,
+				  0x1p53, 0x1p62, 1e15 + 0.25 };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		assert_int_equal(whole(values[i]), llround(values[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),  cmocka_unit_test(numbers),
-		cmocka_unit_test(reals),  cmocka_unit_test(sizes),
-		cmocka_unit_test(clocks), cmocka_unit_test(timespecs),
+		cmocka_unit_test(whole_numbers_are_the_nearest),
+		cmocka_unit_test(times),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(reals),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(clocks),
+		cmocka_unit_test(timespecs),
 	};
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ int parse_usec(const char *text, usec_t *ret, struct error *err)
 				 "'%s' is not a time: write 90, 1.5s, 250ms, "
 				 "30min, 2h or 1d",
 				 text);
-	*ret = llround(v);
+	*ret = whole(v);
 	return 0;
 }
 
@@ -61,7 +61,7 @@ static double size_factor(const char *unit)
 	unit++;
 	if (!at || (*unit && strcasecmp(unit, "B") && strcasecmp(unit, "iB")))
 		return 0;
-	return ldexp(1, 10 * (int)(at - size_units + 1));
+	return (double)(UINT64_C(1) << 10 * (at - size_units + 1));
 }
 
 int parse_size(const char *text, uint64_t *ret, struct error *err)
@@ -79,7 +79,7 @@ int parse_size(const char *text, uint64_t *ret, struct error *err)
 				 "'%s' is not a size: write 65536, 64K, 256M, "
 				 "1.5G or 2T",
 				 text);
-	*ret = llround(v);
+	*ret = (uint64_t)whole(v);
 	return 0;
 }
 

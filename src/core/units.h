@@ -56,6 +56,18 @@ int parse_size(const char *text, uint64_t *ret, struct error *err) must_check;
 #define SIZE_TEXT 32
 const char *size_text(uint64_t bytes, char ret[SIZE_TEXT]);
 
+/*
+ * As llround(), below 2^63.  Keepers use no more of the mathematical library than that,
+ * and each process that they fork pays for a library.
+ */
+static inline int64_t whole(double v)
+{
+	int64_t i = (int64_t)v;
+	double rest = v - (double)i;
+
+	return rest >= 0.5 ? i + 1 : rest <= -0.5 ? i - 1 : i;
+}
+
 /* A whole decimal number in [min, max]; `what` names it in the error. */
 int parse_int(const char *text, int64_t min, int64_t max, const char *what,
 	      int64_t *ret, struct error *err) must_check;

@@ -55,5 +55,5 @@ usec_t speedup_scale(const struct speedup *s, usec_t usec, uint32_t n,
 	if (n == m)
 		return usec;
 	x = (double)usec * speedup_ratio(s, n, m);
-	return x >= 0x1p62 ? USEC_MAX / 2 : (usec_t)llround(x);
+	return x >= 0x1p62 ? USEC_MAX / 2 : (usec_t)whole(x);
 }

@@ -328,7 +328,10 @@ static int on_packet(sd_event_source *src, int fd, uint32_t revents, void *arg)
 		k = relay_down(r);
 	if (!k && revents & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		k = relay_up(r);
-	if (k < 0)
+	/* A keeper that has ended has removed its socket. */
+	if (k < 0 && access(r->path, F_OK) < 0 && errno == ENOENT)
+		relay_dead(r);
+	else if (k < 0)
 		relay_broken(r);
 	else
 		relay_arm(r);

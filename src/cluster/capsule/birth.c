@@ -322,12 +322,11 @@ int birth_give(struct capsule *c, const struct capsule_spec *spec,
 	       struct init_args *init, struct error *err)
 {
 	struct birth b = { .c = c, .spec = spec, .init = init };
-	int r = cgroup_open_doors(&c->cg, err);
+	int r = c->cg.nr_doors ? 0 : cgroup_open_doors(&c->cg, err);
 
 	if (!r)
 		r = clone_somewhere(&b, err);
 	io_close(&init->sysfs);
-	cgroup_close_doors(&c->cg);
 	if (r < 0)
 		return r;
 	c->init_pid = b.pid;

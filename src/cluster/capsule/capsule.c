@@ -75,7 +75,7 @@ static int write_record(struct capsule *c, struct error *err)
 	if ((r = process_boot_id(rec.boot, err)) < 0 ||
 	    (r = record_netns(&rec.netns, err)) < 0)
 		return r;
-	r = c->keeper.pid ? 0 : process_identify(getpid(), &c->keeper);
+	r = process_self(&c->keeper);
 	if (!r && c->init_pid)
 		r = process_identify(c->init_pid, &rec.init);
 	rec.keeper = c->keeper;
@@ -241,10 +241,10 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	in_spare = c->link.spare.netns >= 0;
 	if ((r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0)
 		return r;
-	kept_take_groups(c, spec);
-	if ((r = cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err)) <
-		    0 ||
-	    (r = share_memory(c, spec, err)) < 0 ||
+	if (!kept_take_groups(c, spec))
+		r = cgroup_make(&c->cg, &c->limits, c->weight, spec->lands,
+				err);
+	if (r < 0 || (r = share_memory(c, spec, err)) < 0 ||
 	    (r = start_init(c, spec, err)) < 0 ||
 	    (r = write_record(c, err)) < 0 ||
 	    (!in_spare && (r = hear_init(c, err)) < 0))
@@ -418,7 +418,7 @@ int capsule_ease(struct capsule *c, bool move, struct error *err)
 
 void capsule_met(const struct capsule *c, struct limits_met *ret)
 {
-	cgroup_met(&c->cg, ret);
+	cgroup_met(&c->cg, &c->limits, ret);
 }
 
 /* ---- looking at it ---- */

@@ -43,7 +43,7 @@ struct capsule_cgroup {
 	char *joined[2]; /* v1: it goes there, too, and they stay: all guests'
 			    (bounds.h) */
 	unsigned nr_joined;
-	int doors[5]; /* of whole, then of joined, while init is born */
+	int doors[5]; /* of whole, then of joined, for init */
 	unsigned nr_doors;
 	char *frozen; /* (into dirs) where programs go; or NULL */
 	enum cgroup_freezer kind;
@@ -73,11 +73,11 @@ void cgroup_allow_realtime(const struct capsule_cgroup *cg);
 /*
  * By what a process comes into whole: opened with the rights of who made the groups,
  * and then used by one that it has forked, which has one thread and may have given
- * those rights up.  Nobody has them afterwards.
+ * those rights up.  They stay open for the next that goes there; what runs in the
+ * capsule has none of them.
  */
 int cgroup_open_doors(struct capsule_cgroup *cg, struct error *err) must_check;
 int cgroup_enter(const struct capsule_cgroup *cg, struct error *err) must_check;
-void cgroup_close_doors(struct capsule_cgroup *cg);
 /* Waits until all processes are frozen; on -ETIMEDOUT the freeze is undone. */
 int cgroup_freeze(const struct capsule_cgroup *cg,
 		  struct error *err) must_check;
@@ -149,8 +149,9 @@ int cgroup_hold_back(const struct capsule_cgroup *cg,
  * group.  Looks first, and writes only what differs.
  */
 void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low);
-/* How often they were hit so far. */
-void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret);
+/* How often they were hit so far; of those that are not set, what others' limits do. */
+void cgroup_met(const struct capsule_cgroup *cg, const struct limits *limits,
+		struct limits_met *ret);
 /* Can cgroup_limit() limit this resource here ("memory", "pids", "cpu")? */
 bool cgroup_can_limit(const char *controller);
 

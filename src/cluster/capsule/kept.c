@@ -30,12 +30,13 @@ static struct {
 	char *dir;		   /* of the record; NULL: there is none yet */
 	char *groups[CGROUP_DIRS]; /* as they are called at rest */
 	unsigned nr_groups;
-	bool have_groups;
-	uid_t uid; /* whose they are, */
+	struct capsule_cgroup cg; /* with its doors; nr_dirs 0: none */
+	uid_t uid;		  /* whose they are, */
 	bool bound;
 	struct limits limits;	  /* ... and with what */
 	struct capsule_link link; /* spare.netns -1: none */
-} kept = { .link = { .packet = -1, .spare = { .netns = -1 } } };
+} kept = { .cg = { .join = -1, .state = -1 },
+	   .link = { .packet = -1, .spare = { .netns = -1 } } };
 
 void capsule_keep(const char *run_dir)
 {
@@ -50,55 +51,60 @@ static size_t length_of_base(const char *dir)
 	return (size_t)(strrchr(dir, '/') - dir);
 }
 
-/* Are they where the others are, and differ in their own names alone? */
-static bool are_beside(const struct capsule_cgroup *cg)
+/* Are they where those at rest are, and differ in their own names alone? */
+static bool are_beside(char *const *dirs, unsigned n)
 {
-	if (cg->nr_dirs != kept.nr_groups)
+	if (n != kept.nr_groups)
 		return false;
-	for (unsigned i = 0; i < cg->nr_dirs; i++) {
-		size_t n = length_of_base(cg->dirs[i]);
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = length_of_base(dirs[i]);
 
-		if (n != length_of_base(kept.groups[i]) ||
-		    strncmp(cg->dirs[i], kept.groups[i], n))
+		if (len != length_of_base(kept.groups[i]) ||
+		    strncmp(dirs[i], kept.groups[i], len))
 			return false;
 	}
 	return true;
 }
 
-static bool is_empty(const char *dir)
+/* Does init go to the same others? */
+static bool join_alike(const struct capsule_cgroup *a,
+		       const struct capsule_cgroup *b)
 {
-	char *path = xasprintf("%s/cgroup.procs", dir), *text = NULL;
-	bool empty = io_read_file(AT_FDCWD, path, 1 << 16, &text) == 0;
-
-	free(text);
-	free(path);
-	return empty;
+	if (a->nr_joined != b->nr_joined)
+		return false;
+	for (unsigned i = 0; i < a->nr_joined; i++)
+		if (strcmp(a->joined[i], b->joined[i]))
+			return false;
+	return true;
 }
 
-/* An owner who came meanwhile has lowered them, and nobody would raise them. */
+/*
+ * An owner who came meanwhile has lowered them, and nobody would raise them.  Of what
+ * ran in the capsule, nothing can be in one of them alone.
+ */
 static bool are_as_new(void)
 {
-	struct capsule_cgroup cg = { .nr_dirs = kept.nr_groups };
+	const struct capsule_cgroup *cg = &kept.cg;
 	struct limits_met met;
 
-	for (unsigned i = 0; i < cg.nr_dirs; i++) {
-		uint64_t shares =
-			cgroup_number(kept.groups[i], "cpu.shares", "");
+	for (unsigned i = 0; i < cg->nr_dirs; i++) {
+		const char *dir = cg->dirs[i];
 
-		if (!is_empty(kept.groups[i]) ||
-		    (shares && shares != NEW_SHARES))
+		if (cgroup_has(cg, i, "cpu") &&
+		    cgroup_number(dir, "cpu.shares", "") != NEW_SHARES)
 			return false;
-		cg.dirs[i] = kept.groups[i];
+		if (cgroup_has(cg, i, "pids") &&
+		    cgroup_number(dir, "pids.current", ""))
+			return false;
 	}
-	cgroup_met(&cg, &met);
+	cgroup_met(cg, &kept.limits, &met);
 	return !met.kills && !met.refused;
 }
 
 static void drop_groups(void)
 {
-	if (kept.have_groups)
-		(void)!cgroup_remove(kept.groups, kept.nr_groups);
-	kept.have_groups = false;
+	(void)!cgroup_remove(kept.cg.dirs, kept.cg.nr_dirs);
+	cgroup_clear(&kept.cg);
 }
 
 /* Before anything has the names that it says. */
@@ -112,7 +118,7 @@ static int write_names(const struct capsule_cgroup *cg, struct error *err)
 	if (lock < 0)
 		return lock;
 	memcpy(rec.cgroups, kept.groups, sizeof(rec.cgroups));
-	if ((r = process_identify(getpid(), &rec.keeper)) < 0 ||
+	if ((r = process_self(&rec.keeper)) < 0 ||
 	    (r = process_boot_id(rec.boot, err)) < 0 ||
 	    (r = record_netns(&rec.netns, err)) < 0)
 		return r;
@@ -123,60 +129,70 @@ static int write_names(const struct capsule_cgroup *cg, struct error *err)
 
 static bool have_names(const struct capsule_cgroup *cg)
 {
-	if (!kept.dir) {
-		kept.dir = xasprintf("%s/capsules/.rest.%d", kept.run_dir,
-				     getpid());
-		for (unsigned i = 0; i < cg->nr_dirs; i++)
-			kept.groups[i] =
-				xasprintf("%.*s/rest.%d",
-					  (int)length_of_base(cg->dirs[i]),
-					  cg->dirs[i], getpid());
-		if (write_names(cg, NULL) >= 0)
-			kept.nr_groups = cg->nr_dirs;
-	}
+	if (kept.dir)
+		return kept.nr_groups;
+	kept.dir = xasprintf("%s/capsules/.rest.%d", kept.run_dir, getpid());
+	for (unsigned i = 0; i < cg->nr_dirs; i++)
+		kept.groups[i] = xasprintf("%.*s/rest.%d",
+					   (int)length_of_base(cg->dirs[i]),
+					   cg->dirs[i], getpid());
+	if (write_names(cg, NULL) >= 0)
+		kept.nr_groups = cg->nr_dirs;
 	return kept.nr_groups;
 }
 
-/* What has its new name already goes by that, until it is removed. */
-static bool put_to_rest(struct capsule_cgroup *cg)
+/* What has been renamed goes by its new name, until it is removed. */
+static bool rename_groups(struct capsule_cgroup *cg, char *const *names)
 {
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
-		if (rename(cg->dirs[i], kept.groups[i]) < 0)
+		if (rename(cg->dirs[i], names[i]) < 0)
 			return false;
 		free(cg->dirs[i]);
-		cg->dirs[i] = xstrdup(kept.groups[i]);
+		cg->dirs[i] = xstrdup(names[i]);
 	}
 	return true;
 }
 
 static void keep_groups(struct capsule *c)
 {
-	if (kept.have_groups || c->cg.kind != CGROUP_FREEZER_V1 ||
+	if (kept.cg.nr_dirs || c->cg.kind != CGROUP_FREEZER_V1 ||
 	    c->limits.memory || c->limits.cpus || c->weight != CGROUP_WEIGHT ||
-	    !have_names(&c->cg) || !are_beside(&c->cg) || !put_to_rest(&c->cg))
+	    !have_names(&c->cg) || !are_beside(c->cg.dirs, c->cg.nr_dirs) ||
+	    !rename_groups(&c->cg, kept.groups))
 		return;
-	kept.have_groups = true;
+	kept.cg = c->cg;
 	kept.limits = c->limits;
-	cgroup_clear(&c->cg);
+	memset(&c->cg, 0, sizeof(c->cg));
+	c->cg.join = c->cg.state = -1;
 }
 
-void kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
+static bool fit(const struct capsule *c, const struct capsule_spec *spec)
 {
-	unsigned i = 0;
+	return !spec->lands && kept.uid == spec->uid &&
+	       kept.bound == spec->bound && c->weight == CGROUP_WEIGHT &&
+	       !memcmp(&kept.limits, &c->limits, sizeof(c->limits)) &&
+	       are_beside(c->cg.dirs, c->cg.nr_dirs) &&
+	       join_alike(&c->cg, &kept.cg);
+}
 
-	if (!kept.have_groups)
-		return;
-	if (!spec->lands && kept.uid == spec->uid &&
-	    kept.bound == spec->bound && c->weight == CGROUP_WEIGHT &&
-	    !memcmp(&kept.limits, &c->limits, sizeof(c->limits)) &&
-	    are_beside(&c->cg) && are_as_new())
-		while (i < c->cg.nr_dirs &&
-		       !rename(kept.groups[i], c->cg.dirs[i]))
-			i++;
-	/* Some are left, or all. */
-	if (i < kept.nr_groups)
+bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
+{
+	struct capsule_cgroup *cg = &kept.cg;
+	bool taken = cg->nr_dirs && fit(c, spec) && are_as_new() &&
+		     rename_groups(cg, c->cg.dirs);
+
+	if (!taken) {
 		drop_groups();
-	kept.have_groups = false;
+		return false;
+	}
+	c->cg.join = cg->join;
+	c->cg.state = cg->state;
+	memcpy(c->cg.doors, cg->doors, sizeof(cg->doors));
+	c->cg.nr_doors = cg->nr_doors;
+	cg->join = cg->state = -1;
+	cg->nr_doors = 0;
+	cgroup_clear(cg);
+	return true;
 }
 
 /* ---- the network ---- */
@@ -184,7 +200,7 @@ void kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
 static void drop_network(void)
 {
 	if (kept.link.spare.netns >= 0)
-		spare_hand_on(&kept.link);
+		store_give(&kept.link.spare);
 	link_close(&kept.link, false);
 	link_forget(&kept.link);
 }
@@ -226,6 +242,7 @@ bool kept_take_network(struct capsule_link *l)
 	l->inside = kept.link.inside;
 	kept.link.inside = NULL;
 	kept.link.spare.netns = -1;
+	kept.link.spare.files.open = false;
 	return true;
 }
 

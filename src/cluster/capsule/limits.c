@@ -258,17 +258,19 @@ static bool reached_v1(const char *dir)
  * The kernel counts a kill in the group for any cause: it was the rank's limit
  * if that was reached, else the host's memory.
  */
-static void memory_met(const char *dir, bool v2, struct limits_met *ret)
+static void memory_met(const char *dir, bool v2, bool limited,
+		       struct limits_met *ret)
 {
 	if (v2) {
 		ret->kills =
 			most(ret->kills,
 			     cgroup_number(dir, "memory.events", "oom_kill"));
-		ret->own_memory |= cgroup_number(dir, "memory.events", "oom");
+		ret->own_memory |=
+			limited && cgroup_number(dir, "memory.events", "oom");
 	}
 	ret->kills = most(ret->kills,
 			  cgroup_number(dir, "memory.oom_control", "oom_kill"));
-	ret->own_memory |= reached_v1(dir);
+	ret->own_memory |= limited && reached_v1(dir);
 }
 
 /* v1 counts nanoseconds. */
@@ -282,15 +284,16 @@ static uint64_t held_usec(const char *dir)
  * Refused forks are counted in the group of the process or in that of the
  * limit, depending on the kernel's version.
  */
-void cgroup_met(const struct capsule_cgroup *cg, struct limits_met *ret)
+void cgroup_met(const struct capsule_cgroup *cg, const struct limits *limits,
+		struct limits_met *ret)
 {
 	*ret = (struct limits_met){ 0 };
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
 		const char *dir = cg->dirs[i];
 
 		if (cgroup_has(cg, i, "memory"))
-			memory_met(dir, !cg->what[i], ret);
-		if (cgroup_has(cg, i, "cpu"))
+			memory_met(dir, !cg->what[i], limits->memory, ret);
+		if (limits->cpus && cgroup_has(cg, i, "cpu"))
 			ret->held_usec = most(ret->held_usec, held_usec(dir));
 		if (cgroup_has(cg, i, "pids"))
 			ret->refused =

@@ -333,7 +333,7 @@ void link_close(struct capsule_link *l, bool kept)
 	l->inside = NULL;
 	io_close(&l->packet);
 	if (!kept)
-		io_close(&l->spare.netns);
+		store_let_go(&l->spare);
 }
 
 /*
@@ -364,7 +364,7 @@ void link_remove(struct capsule_link *l)
 
 void link_forget(struct capsule_link *l)
 {
-	io_close(&l->spare.netns);
+	store_let_go(&l->spare);
 	net_close(l->host);
 	l->host = NULL;
 }

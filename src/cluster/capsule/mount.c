@@ -354,14 +354,14 @@ static int cover_etc(const struct capsule_spec *spec, struct error *err)
 
 /*
  * An empty directory, of which nobody inside can make more; nothing where there is
- * none, or none that the submitter gets to.
+ * none, or none that the submitter gets to.  True in *ret where it is.
  */
-static int hide(const char *path, struct error *err)
+static int hide(const char *path, bool *ret, struct error *err)
 {
-	if (!mount("tmpfs", path, "tmpfs",
-		   MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		   "mode=0555,size=4k,nr_inodes=2") ||
-	    errno == ENOENT || errno == EACCES || errno == ENOTDIR)
+	*ret = !mount("tmpfs", path, "tmpfs",
+		      MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		      "mode=0555,size=4k,nr_inodes=2");
+	if (*ret || errno == ENOENT || errno == EACCES || errno == ENOTDIR)
 		return 0;
 	return error_sys(err, -errno, "cannot hide %s", path);
 }
@@ -373,9 +373,15 @@ static int hide(const char *path, struct error *err)
  */
 static int hide_sockets(const struct capsule_spec *spec, struct error *err)
 {
-	int r = hide("/run/user", err);
+	static const char sessions[] = "/run/user";
+	bool hidden;
+	int r = hide(sessions, &hidden, err);
 
-	return r ? r : hide(spec->run_dir, err);
+	/* The same empty directory twice is one file system less to make. */
+	if (r ||
+	    (hidden && !mount(sessions, spec->run_dir, NULL, MS_BIND, NULL)))
+		return r;
+	return hide(spec->run_dir, &hidden, err);
 }
 
 int mount_all(const struct capsule_spec *spec, int sysfs, struct error *err)

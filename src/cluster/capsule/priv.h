@@ -46,10 +46,18 @@ struct spare {
 	char text[SPARE_TEXT]; /* what the kernel had counted when it was new */
 };
 
+/* What tells whether it is unused: files of its /proc/net, which hold it, too. */
+enum { SPARE_FILES = 6 };
+struct spare_files {
+	bool open;
+	int fd[SPARE_FILES];
+};
+
 struct capsule_spare {
 	int netns; /* -1: the network is init's */
 	bool new;  /* made for this capsule: its link is set up already */
 	struct spare is;
+	struct spare_files files;
 };
 
 /* ---- the address ---- */
@@ -122,6 +130,8 @@ bool store_is_there(void);
 /* For a spare as this one is to be; false: there is none now. */
 bool store_ask(struct capsule_spare *spare) must_check;
 void store_give(const struct capsule_spare *spare);
+/* This process has it no more, or has none. */
+void store_let_go(struct capsule_spare *spare);
 
 /* ---- the file system ---- */
 
@@ -248,8 +258,8 @@ struct capsule {
 
 /* What may be of use to the next; `clean` as spare_clean() has it. */
 void kept_put(struct capsule *c, bool clean);
-/* Groups, by the names that are planned, and that its record has. */
-void kept_take_groups(struct capsule *c, const struct capsule_spec *spec);
+/* Groups, by the names that are planned, and that its record has; false: it is to make them. */
+bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec);
 /* The socket by which the host's network is changed. */
 void kept_lend_socket(struct capsule_link *l);
 /* A network as l->spare.is says; false: there is none. */

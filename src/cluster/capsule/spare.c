@@ -33,59 +33,80 @@
 
 /* ---- has anybody used it? */
 
-static const char *const counters[] = { "dev", "snmp", "netstat", "snmp6",
-					"ip6_flowlabel" };
+enum { SOCKETS }; /* of the files; what follows are counters */
+static const char *const names[SPARE_FILES] = { "sockstat", "dev",
+						"snmp",	    "netstat",
+						"snmp6",    "ip6_flowlabel" };
 
 struct look {
 	struct spare is; /* of which the text is filled in */
 	int sockets;
 };
 
-/* In the network of this thread; a file that the kernel has not is left out. */
-static int read_file(const char *name, char *to, size_t room)
+/* In the network of this thread. */
+static int open_files(void *arg, struct error *err)
 {
+	struct spare_files *files = arg;
 	char path[64];
-	fd_auto fd = -1;
+
+	for (int i = 0; i < SPARE_FILES; i++) {
+		snprintf(path, sizeof(path), "/proc/thread-self/net/%s",
+			 names[i]);
+		files->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	files->open = true;
+	return 0;
+}
+
+/* From its beginning, anew; a file that the kernel has not is left out. */
+static int read_file(int fd, char *to, size_t room)
+{
 	size_t n = 0;
 	ssize_t k;
 
-	snprintf(path, sizeof(path), "/proc/thread-self/net/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	while (n < room && (k = read(fd, to + n, room - n)) > 0)
+	while (fd >= 0 && n < room &&
+	       (k = pread(fd, to + n, room - n, (off_t)n)) > 0)
 		n += (size_t)k;
 	return n < room ? (int)n : -E2BIG;
 }
 
-static int look(void *arg, struct error *err)
+static int count_sockets(int fd, int *ret)
 {
 	static const char used[] = "sockets: used ";
-	struct look *l = arg;
 	char text[1024] = "";
-	int k = read_file("sockstat", text, sizeof(text) - 1);
+	int k = read_file(fd, text, sizeof(text) - 1);
 
 	if (k <= 0 || strncmp(text, used, sizeof(used) - 1))
-		return error_set(err, -EOPNOTSUPP, "no /proc/net/sockstat");
-	l->sockets = (int)strtol(text + sizeof(used) - 1, NULL, 10);
-	l->is.n = 0;
-	for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++) {
-		k = read_file(counters[i], l->is.text + l->is.n,
-			      sizeof(l->is.text) - l->is.n);
-		if (k < 0)
-			return error_sys(err, k, "/proc/net/%s", counters[i]);
-		l->is.n += (size_t)k;
-	}
+		return -EOPNOTSUPP;
+	*ret = (int)strtol(text + sizeof(used) - 1, NULL, 10);
 	return 0;
 }
 
-static bool is_unused(const struct capsule_spare *spare)
+static int look(struct capsule_spare *spare, struct look *l)
+{
+	struct spare_files *files = &spare->files;
+	int r = files->open ? 0
+			    : net_visit(spare->netns, open_files, files, NULL);
+
+	if (!r)
+		r = count_sockets(files->fd[SOCKETS], &l->sockets);
+	l->is.n = 0;
+	for (int i = SOCKETS + 1; i < SPARE_FILES && r >= 0; i++) {
+		r = read_file(files->fd[i], l->is.text + l->is.n,
+			      sizeof(l->is.text) - l->is.n);
+		if (r > 0)
+			l->is.n += (size_t)r;
+	}
+	return r < 0 ? r : 0;
+}
+
+static bool is_unused(struct capsule_spare *spare)
 {
 	enum { OURS = 1 }; /* by which we speak to the kernel */
 	struct look l;
 
-	return spare->is.n && !net_visit(spare->netns, look, &l, NULL) &&
-	       l.sockets == OURS && l.is.n == spare->is.n &&
+	return spare->is.n && !look(spare, &l) && l.sockets == OURS &&
+	       l.is.n == spare->is.n &&
 	       !memcmp(l.is.text, spare->is.text, l.is.n);
 }
 
@@ -95,7 +116,7 @@ static void remember(struct capsule_spare *spare)
 	struct look l;
 
 	spare->is.n = 0;
-	if (net_visit(spare->netns, look, &l, NULL) < 0)
+	if (look(spare, &l) < 0)
 		return;
 	memcpy(spare->is.text, l.is.text, l.is.n);
 	spare->is.n = l.is.n;

@@ -93,6 +93,14 @@ void store_give(const struct capsule_spare *spare)
 	(void)!say(keepers, &word, spare->netns);
 }
 
+void store_let_go(struct capsule_spare *spare)
+{
+	io_close(&spare->netns);
+	for (int i = 0; spare->files.open && i < SPARE_FILES; i++)
+		io_close(&spare->files.fd[i]);
+	spare->files.open = false;
+}
+
 /* ---- the store */
 
 static void drop(unsigned i)

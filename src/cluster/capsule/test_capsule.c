@@ -241,7 +241,6 @@ static void v1_entered(void **state)
 	assert_int_equal(cgroup_make(&cg, &none, 100, true, NULL), 0);
 	assert_int_equal(cgroup_open_doors(&cg, NULL), 0);
 	assert_int_equal(cgroup_enter(&cg, NULL), 0);
-	cgroup_close_doors(&cg);
 	v2_is(dir, "/tasks", "0");
 	v2_is(dir, "/cgroup.procs", "");
 	assert_int_equal(write(cg.join, "0", 1), 1);
@@ -277,7 +276,7 @@ static void v1_each_its_own(void **state)
 	v2_put(pids, "/pids.events", "max 3\n");
 	v2_put(dir, "/pids.max", "");
 	v2_put(pids, "/pids.max", "");
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_int_equal(met.kills, 2);
 	assert_int_equal(met.refused, 3);
 	assert_int_equal(cgroup_limit(&cg, &limits, false, NULL), 0);
@@ -367,7 +366,6 @@ static void v2_limits(void **state)
 	v2_is(base, "/c1/pids.max", "4194304");
 	assert_int_equal(cgroup_open_doors(&cg, NULL), 0);
 	assert_int_equal(cgroup_enter(&cg, NULL), 0);
-	cgroup_close_doors(&cg);
 	v2_is(base, "/c1/init/cgroup.procs", "0");
 	v2_is(base, "/c1/cgroup.procs", ""); /* only leaves have processes */
 	assert_int_equal(write(cg.join, "0", 1), 1);
@@ -377,25 +375,25 @@ static void v2_limits(void **state)
 	v2_is(base, "/c1/run/cgroup.freeze", "1");
 	assert_int_equal(cgroup_thaw(&cg, NULL), 0);
 	v2_is(base, "/c1/run/cgroup.freeze", "0");
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_true(!met.kills && !met.own_memory && !met.refused);
 	/* A kill that was caused by the host's memory, not by the limit. */
 	v2_put(base, "/c1/memory.events",
 	       "low 0\nhigh 0\nmax 12\noom 0\noom_kill 1\n");
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_true(met.kills == 1 && !met.own_memory);
 	v2_put(base, "/c1/memory.events",
 	       "low 0\nhigh 0\nmax 12\noom 1\noom_kill 2\n");
 	v2_put(base, "/c1/run/pids.events", "max 17\n"); /* by old kernels */
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_true(met.kills == 2 && met.own_memory && met.refused == 17);
 	/* v1's file: its first line begins like the one looked for */
 	v2_put(base, "/c1/memory.oom_control",
 	       "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_int_equal(met.kills, 5);
 	v2_put(base, "/c1/pids.events", "max 18\n");
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_int_equal(met.refused, 18);
 	cgroup_clear(&cg);
 	close(told);

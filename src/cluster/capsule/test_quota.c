@@ -82,7 +82,7 @@ static void quota_of_processors(void **state)
 				       "1000", "104857600" });
 	scratch_put(dir, "cpu.stat",
 		    "nr_periods 7\nnr_throttled 3\nthrottled_time 2500000\n");
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_int_equal(met.held_usec, 2500);
 	snprintf(other, sizeof(other), "%s/v2", dir);
 	assert_int_equal(mkdir(other, 0700), 0);
@@ -91,7 +91,7 @@ static void quota_of_processors(void **state)
 	scratch_put(other, "cpu.stat", "usage_usec 9\nthrottled_usec 42\n");
 	cg.dirs[0] = other;
 	cg.what[0] = NULL;
-	cgroup_met(&cg, &met);
+	cgroup_met(&cg, &limits, &met);
 	assert_int_equal(met.held_usec, 42);
 }
 

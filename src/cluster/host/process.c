@@ -52,6 +52,22 @@ int process_identify(pid_t pid, struct process_id *ret)
 	return identify(pid, ret, &alive);
 }
 
+int process_self(struct process_id *ret)
+{
+	static struct process_id known; /* a fork is another */
+	struct process_id id;
+	int r = 0;
+
+	if (known.pid != getpid()) {
+		r = process_identify(getpid(), &id);
+		if (!r)
+			known = id;
+	}
+	if (!r)
+		*ret = known;
+	return r;
+}
+
 bool process_alive(const struct process_id *id)
 {
 	struct process_id now;

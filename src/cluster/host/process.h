@@ -25,6 +25,8 @@ int process_boot_id(char ret[PROCESS_BOOT_LEN], struct error *err) must_check;
 
 /* The process that has that pid now; -ESRCH if there is none. */
 int process_identify(pid_t pid, struct process_id *ret) must_check;
+/* This process, which is looked up once. */
+int process_self(struct process_id *ret) must_check;
 /* False for a process that has exited or is exiting, zombies included. */
 bool process_alive(const struct process_id *id);
 /* A pidfd of just this process, or -ESRCH. */

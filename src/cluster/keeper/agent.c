@@ -356,11 +356,12 @@ int keeper_agent_open(struct keeper *k, struct error *err)
 
 void keeper_agent_close(struct keeper *k)
 {
+	if (k->agent.path)
+		unlink(k->agent.path);
+	/* Then the agent knows that we do not come back. */
 	keeper_hang_up(k);
 	sd_event_source_disable_unref(k->agent.lonely);
 	sd_event_source_unref(k->agent.listen_source);
-	if (k->agent.path)
-		unlink(k->agent.path);
 	io_close(&k->agent.listen_fd);
 	free(k->agent.path);
 }
