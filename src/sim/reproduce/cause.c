@@ -24,9 +24,9 @@ static const struct {
 	{ "I-3c",
 	  "The text says \"approximately 15 %\" of two means that it knew to 5 % "
 	  "each. Ratios of means that are made as it says, run by run until they "
-	  "are known so well, scatter as far as the note tells: 1.16 to 1.27, and "
-	  "what it printed is rounded to 5 %. So the published figure is uncertain, "
-	  "not the model. What else is open matters as much, and does not settle "
+	  "are known so well, scatter as far as the note tells: 1.16 to 1.27. The "
+	  "published 1.15 is just below that, and within it only if it is rounded "
+	  "to 5 %, as it looks. What else is open matters as much, and does not settle "
 	  "it: with N = 15 in the load, the mean before truncation, the load is "
 	  "1.28 and the ratio is met, but of times the thesis tells the mean after "
 	  "truncation, too. FF_max = f2 is none, as its figures are for f1.",
