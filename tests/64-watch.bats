@@ -119,6 +119,12 @@ start_injected_agent() {
 	background=$!
 }
 
+# Who was forked before is not traced.
+nobody_rests() {
+	pgrep -P "$(nursery_of h1)" -xf "stint keeper --at-rest" | xargs -r kill -9
+	[ -z "$(pgrep -P "$(nursery_of h1)")" ]
+}
+
 @test "a keeper that cannot watch fails its job with the reason, or does its work" {
 	local n rc
 	serve 1
@@ -129,6 +135,7 @@ start_injected_agent() {
 		"${inject[@]}" -f -p "$(nursery_of h1)" 3>&- &
 		background=$!
 		eventually traced "$(nursery_of h1)"
+		eventually nobody_rests
 		st run sh -c "echo hi $n" </dev/null >"$bed/out" 2>&1 || rc=$?
 		kill "$background"
 		wait "$background" || true
