@@ -28,15 +28,6 @@ struct freed {
 	uint32_t seat;	/* index of its runs in freed_list.runs */
 };
 
-/*
- * What a search in vain has shown: no run of `size` free processors that touches the stretch
- * and begins before `last` is as long as `length`.
- */
-struct freed_vain {
-	uint32_t size;
-	usec_t length, last;
-};
-
 /* The longest runs of free processors that touch a stretch, and what finding them gave. */
 struct freed_runs {
 	/*
@@ -44,9 +35,6 @@ struct freed_runs {
 	 * runs that also touch a stretch that was added to the list later.
 	 */
 	struct profile_longest run[FREED_SIZES];
-	/* by the same classes of sizes, with the same exception; if bit i of tried is set */
-	struct freed_vain vain[FREED_SIZES];
-	uint32_t tried;
 	/* profile.changes when a bound was last found too high and computed again */
 	uint64_t reckoned;
 	struct profile_spot spot; /* where the stretch begins in the profile */

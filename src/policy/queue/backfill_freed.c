@@ -33,7 +33,6 @@ static void join_freed(struct freed_list *list, struct freed *a,
 	if (b->upto > a->upto)
 		a->upto = b->upto;
 	a->known &= b->known;
-	of_a->tried = 0;
 	for (size_t i = 0; a->known >> i; i++)
 		if (a->known >> i & 1)
 			join_runs(&of_a->run[i], &of_b->run[i]);
@@ -48,7 +47,6 @@ struct freed *backfill_freed_add(struct freed_list *list, usec_t from,
 
 	list->seats |= UINT64_C(1) << seat;
 	list->runs[seat].reckoned = 0;
-	list->runs[seat].tried = 0;
 	list->runs[seat].spot = (struct profile_spot){ 0 };
 	*f = (struct freed){ .from = from,
 			     .to = to,
@@ -67,15 +65,11 @@ void backfill_freed_clear(struct freed_list *list)
 void backfill_freed_copy(struct freed_list *to, const struct freed_list *from)
 {
 	memcpy(to->f, from->f, from->nr * sizeof(*to->f));
-	for (size_t i = 0; i < from->nr; i++) {
-		struct freed_runs *runs = &to->runs[from->f[i].seat];
-
+	for (size_t i = 0; i < from->nr; i++)
 		if (from->f[i].known)
-			*runs = from->runs[from->f[i].seat];
+			to->runs[from->f[i].seat] = from->runs[from->f[i].seat];
 		else
-			runs->reckoned = 0;
-		runs->tried = 0;
-	}
+			to->runs[from->f[i].seat].reckoned = 0;
 	to->seats = from->seats;
 	to->nr = from->nr;
 	to->tidy = from->tidy;
@@ -139,7 +133,6 @@ void backfill_freed_join(struct freed_list *list)
 	last->most = INT64_MAX;
 	last->upto = USEC_MAX;
 	last->known = 0;
-	list->runs[last->seat].tried = 0;
 	list->tidy = list->nr = MAX_FREED;
 }
 

@@ -169,26 +169,12 @@ static bool may_be_run(const struct backfill *b, const struct alike *k,
 	return (l->start < alike_last(k) ? l->longest : l->before) >= k->length;
 }
 
-/* Has a search shown that no job of k has room in f? */
-static bool is_vain(const struct alike *k, const struct freed_list *list,
-		    const struct freed *f, size_t i)
-{
-	const struct freed_runs *r = &list->runs[f->seat];
-	const struct freed_vain *v = &r->vain[i];
-
-	return r->tried >> i & 1 && k->size >= v->size &&
-	       k->length >= v->length &&
-	       (alike_last(k) <= v->last || f->to <= v->last);
-}
-
 /* May a job of k have room in f for its whole length? */
 static bool may_hold(const struct backfill *b, const struct alike *k,
 		     struct freed_list *list, struct freed *f)
 {
-	size_t i = size_class(k->size);
-
 	return (!is_known(f, 0) || may_be_run(b, k, list, f, 0)) &&
-	       !is_vain(k, list, f, i) && may_be_run(b, k, list, f, i);
+	       may_be_run(b, k, list, f, size_class(k->size));
 }
 
 /*
@@ -209,45 +195,24 @@ static void slide(struct backfill *b, struct alike *k, usec_t from, usec_t to)
 	}
 }
 
-static void note_vain(const struct alike *k, struct freed_runs *r,
-		      const struct freed *f)
-{
-	size_t i = size_class(k->size);
-	usec_t last = alike_last(k) < f->to ? alike_last(k) : f->to;
-
-	r->vain[i] = (struct freed_vain){ k->size, k->length, last };
-	r->tried |= UINT32_C(1) << i;
-}
-
 /*
- * Move slots of k into f where they fit with their whole length, and ahead.  The runs before
- * the longest one may all be too short: then that one is the first that is looked at.  If
- * none was long enough, the bounds of f were too high: compute them again.
+ * Move slots of k into f where they fit with their whole length.  If none did, the bounds of
+ * f were too high: compute them again.
  */
 static void fill_in(struct backfill *b, const struct view *view,
 		    struct alike *k, struct freed_list *list, struct freed *f)
 {
 	struct freed_runs *r = &list->runs[f->seat];
-	const struct profile_longest *l = &r->run[size_class(k->size)];
 	uint64_t changes = b->profile.changes;
-	usec_t from = f->from, to = f->to, begin = from;
 
-	if (l->before < k->length && l->start > from)
-		begin = l->start;
-	profile_find(&b->profile, from, &r->spot);
-	improve_in(b, view, k, begin, to, r->spot);
-	if (changes == b->profile.changes) {
-		note_vain(k, r, f);
-		if (r->reckoned != changes) {
-			r->reckoned = changes;
-			f->known &= ~(UINT32_C(1) << size_class(k->size) |
-				      UINT32_C(1));
-			longest_run(b, list, f, 0);
-			find_longest(list);
-		}
-	}
-	if (begin > from && alike_first(k) <= begin)
-		slide(b, k, from, begin);
+	profile_find(&b->profile, f->from, &r->spot);
+	improve_in(b, view, k, f->from, f->to, r->spot);
+	if (changes != b->profile.changes || r->reckoned == changes)
+		return;
+	r->reckoned = changes;
+	f->known &= ~(UINT32_C(1) << size_class(k->size) | UINT32_C(1));
+	longest_run(b, list, f, 0);
+	find_longest(list);
 }
 
 /* f is an element of the list, which another stretch may take when slots move. */
