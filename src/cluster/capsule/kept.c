@@ -5,7 +5,8 @@
  * changed; and its control groups, as far as these can be given another name (cgroup
  * v1 alone).  Groups go to a capsule of the same user with the same limits, and none
  * but that of processes; if nothing is in them, no limit was met, and they have the weight
- * that new ones have.  A capsule that was stopped or has moved leaves nothing.
+ * that new ones have; that of memory is made anew.  A capsule that was stopped or has
+ * moved leaves nothing.
  *
  * Meanwhile the groups are called "rest.PID", which a record of its own,
  * RUN_DIR/capsules/.rest.PID, says from the first time until this process ends.
@@ -101,6 +102,23 @@ static bool are_as_new(void)
 	return !met.kills && !met.refused;
 }
 
+/*
+ * The kernel counts in a group of memory what its processes had at most and how often they
+ * faulted, for good, and a job can read that.  So this one is made anew.
+ */
+static bool renew_memory(struct capsule_cgroup *cg)
+{
+	for (unsigned i = 0; i < cg->nr_dirs; i++) {
+		if (!cgroup_has(cg, i, "memory"))
+			continue;
+		if (cg->dirs[i] == cg->frozen || rmdir(cg->dirs[i]) < 0 ||
+		    mkdir(cg->dirs[i], 0755) < 0)
+			return false;
+		cgroup_close_doors(cg);
+	}
+	return true;
+}
+
 static void drop_groups(void)
 {
 	(void)!cgroup_remove(kept.cg.dirs, kept.cg.nr_dirs);
@@ -179,7 +197,7 @@ bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
 {
 	struct capsule_cgroup *cg = &kept.cg;
 	bool taken = cg->nr_dirs && fit(c, spec) && are_as_new() &&
-		     rename_groups(cg, c->cg.dirs);
+		     renew_memory(cg) && rename_groups(cg, c->cg.dirs);
 
 	if (!taken) {
 		drop_groups();
