@@ -265,7 +265,7 @@ int cgroup_enter(const struct capsule_cgroup *cg, struct error *err)
 	return 0;
 }
 
-void cgroup_close_doors(struct capsule_cgroup *cg)
+static void close_doors(struct capsule_cgroup *cg)
 {
 	while (cg->nr_doors)
 		close(cg->doors[--cg->nr_doors]);
@@ -335,7 +335,7 @@ void cgroup_clear(struct capsule_cgroup *cg)
 {
 	io_close(&cg->join);
 	io_close(&cg->state);
-	cgroup_close_doors(cg);
+	close_doors(cg);
 	for (unsigned i = 0; i < cg->nr_dirs; i++)
 		free(cg->dirs[i]);
 	for (unsigned i = 0; i < cg->nr_joined; i++)

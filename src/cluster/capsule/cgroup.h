@@ -77,7 +77,6 @@ void cgroup_allow_realtime(const struct capsule_cgroup *cg);
  * capsule has none of them.
  */
 int cgroup_open_doors(struct capsule_cgroup *cg, struct error *err) must_check;
-void cgroup_close_doors(struct capsule_cgroup *cg);
 int cgroup_enter(const struct capsule_cgroup *cg, struct error *err) must_check;
 /* Waits until all processes are frozen; on -ETIMEDOUT the freeze is undone. */
 int cgroup_freeze(const struct capsule_cgroup *cg,

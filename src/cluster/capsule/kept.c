@@ -102,23 +102,6 @@ static bool are_as_new(void)
 	return !met.kills && !met.refused;
 }
 
-/*
- * The kernel counts in a group of memory what its processes had at most and how often they
- * faulted, for good, and a job can read that.  So this one is made anew.
- */
-static bool renew_memory(struct capsule_cgroup *cg)
-{
-	for (unsigned i = 0; i < cg->nr_dirs; i++) {
-		if (!cgroup_has(cg, i, "memory"))
-			continue;
-		if (cg->dirs[i] == cg->frozen || rmdir(cg->dirs[i]) < 0 ||
-		    mkdir(cg->dirs[i], 0755) < 0)
-			return false;
-		cgroup_close_doors(cg);
-	}
-	return true;
-}
-
 static void drop_groups(void)
 {
 	(void)!cgroup_remove(kept.cg.dirs, kept.cg.nr_dirs);
@@ -171,12 +154,45 @@ static bool rename_groups(struct capsule_cgroup *cg, char *const *names)
 	return true;
 }
 
+/* The one to a group that was made anew. */
+static bool open_door_anew(struct capsule_cgroup *cg, const char *dir)
+{
+	char *path = xasprintf("%s/tasks", dir);
+	bool open_now = true;
+
+	for (unsigned i = 0; i < cg->nr_whole && i < cg->nr_doors; i++)
+		if (cg->whole[i] == dir) {
+			io_close(&cg->doors[i]);
+			cg->doors[i] = open(path, O_WRONLY | O_CLOEXEC);
+			open_now = cg->doors[i] >= 0;
+		}
+	free(path);
+	return open_now;
+}
+
+/*
+ * The kernel counts in a group of memory what its processes had at most and how often they
+ * faulted, for good, and a job can read that.  So this one is made anew.
+ */
+static bool renew_memory(struct capsule_cgroup *cg)
+{
+	for (unsigned i = 0; i < cg->nr_dirs; i++) {
+		const char *dir = cg->dirs[i];
+
+		if (cgroup_has(cg, i, "memory") &&
+		    (dir == cg->frozen || rmdir(dir) < 0 ||
+		     mkdir(dir, 0755) < 0 || !open_door_anew(cg, dir)))
+			return false;
+	}
+	return true;
+}
+
 static void keep_groups(struct capsule *c)
 {
 	if (kept.cg.nr_dirs || c->cg.kind != CGROUP_FREEZER_V1 ||
 	    c->limits.memory || c->limits.cpus || c->weight != CGROUP_WEIGHT ||
 	    !have_names(&c->cg) || !are_beside(c->cg.dirs, c->cg.nr_dirs) ||
-	    !rename_groups(&c->cg, kept.groups))
+	    !renew_memory(&c->cg) || !rename_groups(&c->cg, kept.groups))
 		return;
 	kept.cg = c->cg;
 	kept.limits = c->limits;
@@ -197,7 +213,7 @@ bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
 {
 	struct capsule_cgroup *cg = &kept.cg;
 	bool taken = cg->nr_dirs && fit(c, spec) && are_as_new() &&
-		     renew_memory(cg) && rename_groups(cg, c->cg.dirs);
+		     rename_groups(cg, c->cg.dirs);
 
 	if (!taken) {
 		drop_groups();

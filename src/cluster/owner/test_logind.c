@@ -57,6 +57,15 @@ static bool is_released(void)
 
 /* ---- */
 
+/* Guests are there, and whoever goes to sleep waits for us. */
+static void begin_with_guests(void)
+{
+	play_guests = true;
+	fake_logind_comes();
+	play_begin("logind");
+	COMES(fake_logind.inhibited >= 0);
+}
+
 static void sessions_come_and_go(void **state)
 {
 	fake_logind_comes();
@@ -245,10 +254,7 @@ static void one_that_flaps(void **state)
 
 static void a_host_that_sleeps_waits_for_its_guests(void **state)
 {
-	play_guests = true;
-	fake_logind_comes();
-	play_begin("logind");
-	COMES(fake_logind.inhibited >= 0);
+	begin_with_guests();
 	assert_false(is_released());
 	fake_emit("PrepareForSleep", "b", 1);
 	COMES(is()->here);
@@ -275,10 +281,7 @@ static void a_host_that_sleeps_waits_for_its_guests(void **state)
 /* It waits no longer: the host sleeps and wakes up with guests, and nothing is forgotten. */
 static void a_host_that_sleeps_with_its_guests(void **state)
 {
-	play_guests = true;
-	fake_logind_comes();
-	play_begin("logind");
-	COMES(fake_logind.inhibited >= 0);
+	begin_with_guests();
 	for (int i = 0; i < 2; i++) {
 		fake_emit("PrepareForSleep", "b", 1);
 		COMES(is()->here);
@@ -299,10 +302,7 @@ static void a_host_that_sleeps_twice(void **state)
 {
 	usec_t since;
 
-	play_guests = true;
-	fake_logind_comes();
-	play_begin("logind");
-	COMES(fake_logind.inhibited >= 0);
+	begin_with_guests();
 	for (int i = 0; i < 2; i++) {
 		fake_emit("PrepareForSleep", "b", 1);
 		COMES(is()->here);
@@ -357,10 +357,7 @@ static void an_inhibitor_that_comes_late(void **state)
 
 static void what_it_says_by_a_property(void **state)
 {
-	play_guests = true;
-	fake_logind_comes();
-	play_begin("logind");
-	COMES(fake_logind.inhibited >= 0);
+	begin_with_guests();
 	fake_manager_changes("PreparingForShutdown", true);
 	COMES(is()->here);
 	assert_int_equal(is()->cause, PRESENCE_GOING);
