@@ -24,6 +24,11 @@
 #define ENTRY_SWAPPED	 (UINT64_C(1) << 62)
 #define ENTRY_FILE	 (UINT64_C(1) << 61)
 #define ENTRY_SOFT_DIRTY (UINT64_C(1) << 55)
+/*
+ * Of an entry that is not present: where the page is, above the five bits of the swap
+ * type and the three that tell of a mark without a page.
+ */
+#define ENTRY_PLACE	 (((UINT64_C(1) << 55) - 1) & ~UINT64_C(255))
 #define ENTRIES		 8192 /* read at a time */
 
 struct scan {
@@ -219,6 +224,20 @@ int scan_soft_clear(pid_t pid, struct error *err)
 	snprintf(path, sizeof(path), "/proc/%d/clear_refs", pid);
 	r = io_write_file(AT_FDCWD, path, "4");
 	return r < 0 ? error_sys(err, r, "%s", path) : 0;
+}
+
+static int moving_run(void *arg, const struct run *run, struct error *err)
+{
+	return run->kind & ENTRY_PLACE ? plain_run(arg, run, err) : 0;
+}
+
+int scan_moving(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		void *arg, struct error *err)
+{
+	struct plain p = { fn, arg };
+
+	return read_runs(s, start, end, ENTRY_PLACE, ENTRY_PRESENT | ENTRY_FILE,
+			 moving_run, &p, err);
 }
 
 static int note_written(void *arg, uint64_t start, uint64_t end, bool written,
@@ -417,11 +436,13 @@ static enum scan_change kind_of_change(uint64_t categories)
 
 	if (categories & PAGE_IS_GUARD)
 		return SCAN_GUARD;
-	if (categories & PAGE_IS_PRESENT && !(categories & NOT_PRIVATE))
+	if (!(categories & (PAGE_IS_PRESENT | PAGE_IS_SWAPPED)))
+		return SCAN_GONE;
+	/* an unwritten one that is present is here because it is not private */
+	if (!(categories & NOT_PRIVATE) &&
+	    (written || categories & PAGE_IS_PRESENT))
 		return SCAN_CHANGED;
-	return categories & (PAGE_IS_PRESENT | PAGE_IS_SWAPPED) && !written
-		       ? SCAN_MARK
-		       : SCAN_GONE;
+	return written ? SCAN_GONE : SCAN_MARK;
 }
 
 static int take_change(void *changes, const struct page_region *p,

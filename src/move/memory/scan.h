@@ -30,9 +30,10 @@ enum scan_flag {
 	/* write-protect the pages found; -EPERM if they are not tracked */
 	SCAN_PROTECT = 1,
 	/*
-	 * Pages that are swapped out count.  The ioctl cannot tell them from
-	 * pages of a file mapping that were dropped while protected, so set
-	 * this only if the process has swapped pages; then both are reported.
+	 * Pages that are swapped out count, and those that the kernel is just moving to
+	 * another place in memory (compaction), which look the same.  The ioctl cannot
+	 * tell them from pages of a file mapping that were dropped while protected;
+	 * then both are reported.
 	 */
 	SCAN_SWAPPED = 2,
 };
@@ -43,6 +44,14 @@ enum scan_flag {
  */
 int scan_private(struct scan *s, uint64_t start, uint64_t end, unsigned flags,
 		 scan_fn *fn, void *arg, struct error *err) must_check;
+
+/*
+ * Of pages that are not present: call fn for each range of private ones that are in
+ * swap, or that the kernel is just moving to another place in memory.  Only with
+ * CAP_SYS_ADMIN; without it none is found.
+ */
+int scan_moving(struct scan *s, uint64_t start, uint64_t end, scan_fn *fn,
+		void *arg, struct error *err) must_check;
 
 /* The same for all present pages, private or shared. */
 int scan_present(struct scan *s, uint64_t start, uint64_t end, unsigned flags,

@@ -6,7 +6,10 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -129,6 +132,24 @@ static void an_error_ends_it(void **state)
 	assert_int_equal(scan_private(s, 0, 12 * PAGE, 0, stop, &calls, NULL),
 			 -5);
 	assert_int_equal(calls, 1);
+	scan_close(s);
+}
+
+/* A mark (3 is a guard's with one of the protection), one page in swap, two moving. */
+static void pages_on_their_way(void **state)
+{
+	static const uint64_t e[] = { PRESENT | 0x100,
+				      SWAPPED | 3 << 5 | 31,
+				      SWAPPED | 0x1234 << 5 | 2,
+				      SWAPPED | 0x5678 << 5 | 28,
+				      SWAPPED | OF_FILE | 0x5678 << 5 | 28,
+				      0x1234 };
+	struct scan *s = fake(e, 6);
+	char text[200] = "";
+
+	assert_int_equal(scan_moving(s, 0, 6 * PAGE, note_plain, text, NULL),
+			 0);
+	assert_string_equal(text, "2-3 3-4 ");
 	scan_close(s);
 }
 
@@ -258,8 +279,85 @@ static void all_changes_of_a_row(void **state)
 				     "7-8 mark, "
 				   : "1-2 changed, 2-4 gone, 4-5 mark, "
 				     "5-6 mark, 6-7 changed, 7-8 mark, ");
+	assert_int_equal(scan_moving(s, at + 4 * PAGE, at + 8 * PAGE, stop,
+				     &(int){ 0 }, NULL),
+			 0);
 out:
 	munmap(p, 8 * PAGE);
+	scan_close(s);
+}
+
+#define MUCH (256u << 20)
+
+/* Have the kernel move pages, of which it has half as many holes to fill. */
+static void *compact(void *end)
+{
+	fd_auto fd = open("/proc/sys/vm/compact_memory", O_WRONLY | O_CLOEXEC);
+
+	while (!atomic_load((atomic_bool *)end) && write(fd, "1", 1) == 1)
+		;
+	return NULL;
+}
+
+static char *make_pages(void)
+{
+	char *p = mmap(NULL, MUCH, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(p != MAP_FAILED);
+	assert_int_equal(madvise(p, MUCH, MADV_NOHUGEPAGE), 0);
+	memset(p, 1, MUCH);
+	return p;
+}
+
+static int count(void *pages, uint64_t start, uint64_t end, struct error *err)
+{
+	*(size_t *)pages += (end - start) / PAGE;
+	return 0;
+}
+
+static int count_changed(void *pages, uint64_t start, uint64_t end,
+			 enum scan_change what, struct error *err)
+{
+	return what == SCAN_CHANGED ? count(pages, start, end, err) : 0;
+}
+
+static void none_is_missed_while_the_kernel_moves_them(void **state)
+{
+	char *p = make_pages(), *holes = make_pages();
+	uint64_t at = (uintptr_t)p;
+	fd_auto uffd = track(at, MUCH);
+	struct scan *s = scan_open(getpid(), false, NULL);
+	atomic_bool end = false;
+	size_t private, changed;
+	pthread_t thread;
+
+	if (uffd < 0 || !scan_has_ioctl() ||
+	    access("/proc/sys/vm/compact_memory", W_OK) < 0) {
+		print_message(
+			"this kernel cannot track writes, or not be told to compact\n");
+		goto out;
+	}
+	assert_int_equal(pthread_create(&thread, NULL, compact, &end), 0);
+	for (int round = 0; round < 50; round++) {
+		for (size_t i = 0; i < 1000; i++)
+			madvise(holes + (size_t)rand() % (MUCH / PAGE) * PAGE,
+				PAGE, MADV_DONTNEED);
+		private = changed = 0;
+		assert_int_equal(scan_private(s, at, at + MUCH, SCAN_SWAPPED,
+					      count, &private, NULL),
+				 0);
+		assert_int_equal(scan_changed(s, at, at + MUCH, false,
+					      count_changed, &changed, NULL),
+				 0);
+		assert_int_equal(private, MUCH / PAGE);
+		assert_int_equal(changed, MUCH / PAGE);
+	}
+	atomic_store(&end, true);
+	pthread_join(thread, NULL);
+out:
+	munmap(p, MUCH);
+	munmap(holes, MUCH);
 	scan_close(s);
 }
 
@@ -273,6 +371,8 @@ int main(void)
 		cmocka_unit_test(an_error_ends_it),
 		cmocka_unit_test(guards_and_pages_in_one),
 		cmocka_unit_test(all_changes_of_a_row),
+		cmocka_unit_test(pages_on_their_way),
+		cmocka_unit_test(none_is_missed_while_the_kernel_moves_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -269,6 +269,28 @@ static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 	return r < 0 ? r : send_range(p, start, end, err);
 }
 
+static int keep_moving(void *arg, uint64_t start, uint64_t end,
+		       struct error *err)
+{
+	struct pass *p = arg;
+	int r = sent_each(p->t->sent, p->cursor, start, track_zap, p->t, err);
+
+	p->cursor = end;
+	return r;
+}
+
+int track_drop(struct track *t, uint64_t start, uint64_t end, struct error *err)
+{
+	struct pass p = { .t = t, .cursor = start };
+	int r;
+
+	if (!sent_any(t->sent, start, end))
+		return 0;
+	r = scan_moving(t->scan_private, start, end, keep_moving, &p, err);
+	return r < 0 ? r
+		     : sent_each(t->sent, p.cursor, end, track_zap, t, err);
+}
+
 /*
  * When a process gives up a private page of a file mapping (MADV_DONTNEED), the kernel
  * leaves the mark of its write protection, so that no scan for written pages shows the
@@ -278,7 +300,7 @@ static int recheck_gap(void *arg, uint64_t start, uint64_t end,
 		       struct error *err)
 {
 	struct pass *p = arg;
-	int r = sent_each(p->t->sent, p->cursor, start, track_zap, p->t, err);
+	int r = track_drop(p->t, p->cursor, start, err);
 
 	p->cursor = end;
 	return r;
@@ -295,8 +317,7 @@ static int recheck_file(struct track *t, const struct vma *v, struct error *err)
 		return send_range(&p, v->start, v->end, err);
 	r = scan_private(t->scan_private, v->start, v->end, 0, recheck_gap, &p,
 			 err);
-	return r < 0 ? r
-		     : sent_each(t->sent, p.cursor, v->end, track_zap, t, err);
+	return r < 0 ? r : track_drop(t, p.cursor, v->end, err);
 }
 
 /* The pieces of a mapping to be sent whole, and what lies between them. */
@@ -334,7 +355,8 @@ static int send_vma(struct track *t, const struct vma *v, bool last,
 		.t = t,
 		.shared = v->kind == VMA_SHARED_ANON,
 		.last = last,
-		.flags = (t->swapped ? SCAN_SWAPPED : 0) |
+		/* what is just being moved in memory has no pass after the last */
+		.flags = (t->swapped || last ? SCAN_SWAPPED : 0) |
 			 (last ? 0 : SCAN_PROTECT),
 	};
 	enum share_how how;

@@ -104,6 +104,13 @@ void track_miss(struct track *t, uint64_t start, uint64_t end);
 /* Have the destination drop these pages, which the process no longer has. */
 int track_zap(void *track, uint64_t start, uint64_t end,
 	      struct error *err) must_check;
+/*
+ * The last pass, in a mapping of a file: what was sent of that range, in which no
+ * private page is present, was given up (MADV_DONTNEED), but for those that the kernel
+ * is just moving in memory.
+ */
+int track_drop(struct track *t, uint64_t start, uint64_t end,
+	       struct error *err) must_check;
 /* Send those track_zap()s that are still to be sent. */
 int track_zap_flush(struct track *t, struct error *err) must_check;
 /* Note the guard pages there, in the last pass. */

@@ -32,10 +32,7 @@ size_t track_row(const struct track *t, size_t i)
 	return n;
 }
 
-/*
- * What was sent there of a file's private pages was given up (MADV_DONTNEED).  A mark
- * in other memory is that of a page on its way to another place.
- */
+/* A mark in other memory is that of a page on its way to another place. */
 static int drop_marked(struct track *t, uint64_t start, uint64_t end,
 		       struct error *err)
 {
@@ -47,7 +44,7 @@ static int drop_marked(struct track *t, uint64_t start, uint64_t end,
 	     start = to) {
 		to = v->end < end ? v->end : end;
 		if (v->kind == VMA_FILE)
-			r = sent_each(t->sent, start, to, track_zap, t, err);
+			r = track_drop(t, start, to, err);
 	}
 	return r;
 }
