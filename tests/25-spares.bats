@@ -49,12 +49,14 @@ tells='cd /proc/net && for f in dev snmp netstat snmp6 sockstat arp route fib_tr
 # Numbers of inodes come again.
 which='import socket; s = socket.socket(); print(s.getsockopt(socket.SOL_SOCKET, 71, 8).hex())'
 
+no_numbers='s/@if[0-9]+|(^| )[0-9]+: |sto[^ ]*|[A-Z][a-z]{2} +[0-9]+ [0-9:]+ //g'
+
 look() { # SHELL: $netns, $told
 	run_inside "$1" "python3 -c '$which'"
 	netns=$output
 	[ "${#netns}" = 16 ]
 	run_inside "$1" "$tells"
-	told=$(sed -E 's/@if[0-9]+|(^| )[0-9]+: |sto[^ ]*|[A-Z][a-z]{2} +[0-9]+ [0-9:]+ //g' <<<"$output")
+	told=$(sed -E "$no_numbers" <<<"$output")
 }
 
 # What one tells that was made for this capsule alone.
@@ -172,9 +174,54 @@ s = socket.create_connection(l.getsockname()); s.send(b"x" * 100000)'
 	leaves "a flow label" 's = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.setsockopt(socket.IPPROTO_IPV6, 32, socket.inet_pton(socket.AF_INET6, "::1") +
     struct.pack("!I", 0) + struct.pack("=BBHHHI", 0, 255, 1, 6, 6, 0))'
-	leaves "a group" 's = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
-    socket.inet_aton("239.1.2.3") + socket.inet_aton("10.77.128.1"))'
+	leaves "a group, of which it is told" "$join
+before = told()
+join()
+for _ in range(30000):
+    if told() != before: break
+    time.sleep(0.001)"
+}
+
+# Of the group of the test, by eth0; the kernel tells of it some ms later.
+join='import time
+def join(s=socket.socket(socket.AF_INET, socket.SOCK_DGRAM)):
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+        socket.inet_aton("239.1.2.3") + socket.inet_aton("10.77.128.1"))
+def told():
+    return open("/proc/net/dev").read()'
+join6='def join(s=socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)):
+    s.setsockopt(socket.IPPROTO_IPV6, 20, socket.inet_pton(socket.AF_INET6, "ff15::1234") +
+        struct.pack("@I", socket.if_nametoindex("%s")))'
+
+left_at_once() { # SHELL PYTHON: the next one's network, the same or another, tells nothing later
+	capsule_up "$1" 10.77.128.1
+	run_inside "$1" "exec python3 -Sc '
+import os, socket, struct
+$2
+join()
+os._exit(0)'"
+	[ "$status" = 0 ]
+	ok "$1" destroy
+	capsule_up "$1" 10.77.128.2
+	run_inside "$1" "sleep 0.3; $tells"
+	told=$(sed -E "$no_numbers" <<<"$output")
+	ok "$1" destroy
+	diff <(echo "$new") <(echo "$told")
+}
+
+@test "spares: of a group that a job was in for a moment nothing is told in the next one's network" {
+	bed_up 1
+	fresh 10.77.128.2
+	two_keepers
+	for _ in $(seq "${ROUNDS:-8}"); do
+		left_at_once a "$join"
+		left_at_once b "$join"
+	done
+	# shellcheck disable=SC2059
+	for link in eth0 lo; do
+		left_at_once a "$(printf "$join6" $link)"
+		left_at_once b "$(printf "$join6" $link)"
+	done
 }
 
 @test "spares: a socket that was handed out of its capsule takes the network along" {

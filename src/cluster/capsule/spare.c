@@ -110,12 +110,11 @@ static bool is_unused(struct capsule_spare *spare)
 	       !memcmp(l.is.text, spare->is.text, l.is.n);
 }
 
-/* Where they cannot be read it will not be handed on. */
+/* Where this is not done, or they cannot be read, it will not be handed on. */
 static void remember(struct capsule_spare *spare)
 {
 	struct look l;
 
-	spare->is.n = 0;
 	if (look(spare, &l) < 0)
 		return;
 	memcpy(spare->is.text, l.is.text, l.is.n);
@@ -134,6 +133,22 @@ static void choose_name(struct capsule_link *l, bool bound)
 			 bound ? BOUNDS_LINKS : "sto", getpid(),
 			 count++ % 10000);
 	while (if_nametoindex(l->name));
+}
+
+/*
+ * By IGMPv3 and MLDv2 the kernel tells of a membership in a group some ms after it began, and
+ * again a second later, even if its socket was closed at once: until then all
+ * counters are as new, and what tells of it would tell the next job.  By the versions before,
+ * who leaves a group takes along what was not yet told, or has told it by then.
+ * Nobody but the host's end of the pair hears any of it.
+ */
+static int tell_of_groups_at_once(void *arg, struct error *err)
+{
+	int v4 = net_sysctl("conf/all/force_igmp_version", "2");
+	int v6 = net_sysctl("../ipv6/conf/all/force_mld_version", "1");
+
+	/* A kernel without IPv6 has no groups of it. */
+	return v4 < 0 ? v4 : v6 == -ENOENT ? 0 : v6;
 }
 
 /*
@@ -159,7 +174,8 @@ static int furnish(struct capsule_link *l, struct error *err)
 	l->spare.is.index = l->index;
 	l->spare.is.eth0 = l->eth0;
 	l->spare.new = true;
-	remember(&l->spare);
+	if (net_visit(l->spare.netns, tell_of_groups_at_once, NULL, NULL) >= 0)
+		remember(&l->spare);
 	return 0;
 }
 
