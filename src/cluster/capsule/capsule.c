@@ -411,8 +411,10 @@ const char *capsule_freezer(const struct capsule *c)
 int capsule_ease(struct capsule *c, bool move, struct error *err)
 {
 	c->shared->disturbed |= move;
-	if (move)
+	if (move) {
+		link_need_doors(&c->link, c->shared->plugged);
 		cgroup_allow_realtime(&c->cg);
+	}
 	return cgroup_limit(&c->cg, &c->limits, move, err);
 }
 

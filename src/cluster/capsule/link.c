@@ -217,10 +217,11 @@ static int look_at_uplink(struct capsule_link *l, int netns, struct error *err)
 }
 
 /*
- * The fast path's doors, in memory that engines will share; see
- * capsule_fast_path().
+ * The fast path's doors are in memory that engines share, so they are there before one is
+ * forked.  What begins here needs them when it moves, or has lived for a while:
+ * most are over by then.
  */
-static void make_fast_path(struct capsule_link *l)
+void link_need_doors(struct capsule_link *l, bool plugged)
 {
 	struct fast_path_spec spec = {
 		.uplink = l->uplink_index,
@@ -228,8 +229,13 @@ static void make_fast_path(struct capsule_link *l)
 		.address = l->address,
 	};
 
-	if (l->mode == CAPSULE_NET_ROUTED && l->uplink_index)
-		(void)!fast_path_create(&l->fast, &spec, &l->why_slow);
+	if (l->doors_tried || l->mode != CAPSULE_NET_ROUTED || !l->uplink_index)
+		return;
+	l->doors_tried = true;
+	if (fast_path_create(&l->fast, &spec, &l->why_slow) < 0)
+		l->fast = NULL;
+	else
+		fast_path_plug(l->fast, plugged);
 }
 
 int link_look_at_host(struct capsule_link *l, const struct capsule_spec *spec,
@@ -267,7 +273,8 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	    (r = make_ends(l, netns, err)) < 0 ||
 	    (r = set_up_inside(l, spec, err)) < 0)
 		return r;
-	make_fast_path(l);
+	if (spec->lands)
+		link_need_doors(l, false);
 	return set_up_host(l, err);
 }
 
@@ -469,6 +476,7 @@ int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
 	struct net_hooks own;
 	int r;
 
+	link_need_doors(l, c->shared->plugged);
 	if (!l->fast) {
 		*why = l->why_slow;
 		return l->mode == CAPSULE_NET_NONE ? -ENODEV : -EOPNOTSUPP;

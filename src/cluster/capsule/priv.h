@@ -76,6 +76,7 @@ struct capsule_link {
 	uint8_t uplink_mac[NET_MAC_LEN];
 	struct fast_path *fast; /* or NULL, and then why_slow */
 	struct error why_slow;
+	bool doors_tried; /* fast is made, or will not be */
 	unsigned mtu;
 	struct capsule_spare spare;
 };
@@ -96,6 +97,8 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 	      int netns, struct error *err) must_check;
 /* Until it has its carrier, which the kernel tells some time later. */
 int link_await(const struct capsule_link *l, struct error *err) must_check;
+/* The doors of its fast path, if it can have one, open if it is plugged. */
+void link_need_doors(struct capsule_link *l, bool plugged);
 /* What init sets up inside the network namespace, before link_make(). */
 int link_init_inside(struct error *err) must_check;
 /*
