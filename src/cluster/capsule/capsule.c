@@ -303,9 +303,9 @@ static bool end_all(struct capsule *c)
 	if (c->init < 0)
 		return true;
 	(void)!packet_send(c->ctl, &req, sizeof(req), &c->init, 1);
-	if (poll(&p, 1, DIE_MS) <= 0) {
+	if (poll(&p, 1, c->mute ? 0 : DIE_MS) <= 0) {
 		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
-		if (poll(&p, 1, 0) <= 0)
+		if (poll(&p, 1, c->mute ? DIE_MS : 0) <= 0)
 			return false; /* cgroup_remove() kills and thaws */
 	}
 	waitid(P_PIDFD, c->init, &info, WEXITED | __WALL | WNOHANG);

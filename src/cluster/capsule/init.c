@@ -108,17 +108,71 @@ static pid_t fork_as(pid_t ns_pid, int *ret_fd)
 	return pid < 0 ? -errno : pid;
 }
 
-static int start_program(const struct init *init, const struct request *req,
-			 const int *fds, int *ret_fd, struct error *err)
-{
-	pid_t pid = fork_as(req->ns_pid, ret_fd);
+/*
+ * Where a child runs that shares our memory.  Not so where all memory is watched,
+ * which would be told of frames that are never left.
+ */
+static _Alignas(16) char lent_stack[128 << 10];
+#if defined(__SANITIZE_ADDRESS__)
+#define LENT 0
+#else
+#define LENT (CLONE_VM | CLONE_VFORK)
+#endif
 
-	if (!pid)
-		program_main(req, fds, init->args->cg->join);
-	if (pid < 0)
-		return error_sys(err, pid, "cannot start a process as pid %d",
-				 req->ns_pid);
-	return 0;
+/* A child with that pid inside, which runs there; we go on when it has execve()d. */
+static pid_t clone_lent(pid_t ns_pid, void (*run)(void *), void *arg)
+{
+	pid_t tid[1] = { ns_pid };
+	struct clone_args args = {
+		.flags = LENT,
+		.exit_signal = SIGCHLD,
+		.stack = (uintptr_t)lent_stack,
+		.stack_size = sizeof(lent_stack),
+		.set_tid = ns_pid ? (uintptr_t)tid : 0,
+		.set_tid_size = ns_pid ? 1 : 0,
+	};
+	register void (*child)(void *) __asm__("r12") = run;
+	register void *its __asm__("r13") = arg;
+	long pid;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "mov %[its], %%rdi\n\t"
+			 "call *%[child]\n\t"
+			 "ud2\n"
+			 "1:"
+			 : "=a"(pid)
+			 : "a"((long)SYS_clone3), "D"(&args),
+			   "S"(sizeof(args)), [child] "r"(child), [its] "r"(its)
+			 : "rcx", "r11", "memory", "cc");
+	return (pid_t)pid;
+}
+
+/*
+ * What the child has of ours, with the environment of our agent, is not to be in a
+ * core file, nor anybody's to trace.  If the keeper dies before we listen again, so do we:
+ * nothing is frozen then.
+ */
+static int start_program(const struct init *init, const struct request *req,
+			 const int *fds, struct error *err)
+{
+	struct program *prog;
+	pid_t pid;
+	int r = program_prepare(&prog, req, fds, init->args->cg->join, err);
+
+	if (r < 0)
+		return r;
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	pid = clone_lent(req->ns_pid, program_main, prog);
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+	program_free(prog);
+	return pid < 0 ? error_sys(err, pid, "cannot start a process as pid %d",
+				   req->ns_pid)
+		       : 0;
 }
 
 /* The helper: its descriptors, its argument, and nothing else of ours. */
@@ -233,7 +287,7 @@ static int obey(struct init *init, const struct request *req, const int *fds,
 				 "init got a request it does not understand");
 	switch (req->type) {
 	case REQUEST_EXEC:
-		return start_program(init, req, fds + 1, ret_fd, err);
+		return start_program(init, req, fds + 1, err);
 	case REQUEST_SPAWN:
 		return start_helper(init, req, fds[1], fds + 2, ret_fd, err);
 	case REQUEST_KILL:

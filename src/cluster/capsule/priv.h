@@ -170,8 +170,8 @@ enum request_type {
 /*
  * One packet to init, with descriptors: the first is where to answer, the
  * second, for EXEC and SPAWN, a file with `n` bytes: argument, or strings;
- * EXEC's third takes word of a failure (struct exec_failure) and closes when it
- * runs. Plain structs do: both sides are the same program image.
+ * EXEC's third takes a byte when the process is there, and word of a failure (struct
+ * exec_failure), and closes when it runs. Plain structs do: both sides are the same program image.
  */
 struct request {
 	enum request_type type;
@@ -191,7 +191,7 @@ struct request {
 };
 
 struct answer {
-	int code; /* 0 or -errno; with it, a pidfd for EXEC and SPAWN */
+	int code; /* 0 or -errno; with it, a pidfd for SPAWN */
 	struct error error;
 };
 
@@ -207,10 +207,16 @@ struct exec_failure {
  */
 _Noreturn void init_main(const struct init_args *args);
 
-/* A program's process, from its fork to execve(): fds as struct request says.
+/*
+ * A program's process. Prepared by init, fds as struct request says; then a child that has
+ * init's memory, on a stack of its own, becomes it by program_main(); then init frees
+ * it.
  */
-_Noreturn void program_main(const struct request *req, const int *fds,
-			    int join);
+struct program;
+int program_prepare(struct program **ret, const struct request *req,
+		    const int *fds, int join, struct error *err) must_check;
+_Noreturn void program_main(void *prog);
+void program_free(struct program *prog);
 
 /* Open it as capsule.h says of struct capsule_file: a descriptor, or -errno. */
 int file_open(const char *folder, const char *path,
@@ -254,6 +260,7 @@ struct capsule {
 	uid_t uid;
 	bool bound;
 	bool gone_told;
+	bool mute;  /* init waits for a program's start, and does not listen */
 	bool ended; /* nothing runs in it any more */
 };
 

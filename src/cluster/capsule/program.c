@@ -1,9 +1,11 @@
 /*
  * program.c - a process in a capsule on its way to a program
  *
- * Runs in a fresh child of init, from fork to execve().  What goes wrong is
- * said through the pipe that execve() closes, so the keeper's capsule_exec()
- * knows.
+ * Runs in a fresh child of init, from its clone to execve(), in init's memory, while init
+ * waits: a copy would be made and thrown away for nothing.  So all that is
+ * allocated is init's to free, and nobody but who may trace init may trace
+ * the child, though it has no capabilities any more.  What goes wrong is said
+ * through the pipe that execve() closes, so the keeper's capsule_exec() knows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,11 @@
 #include "pmi/linked.h"
 
 struct program {
+	const struct request *req;
+	char *text; /* of the strings that follow */
+	char *try;  /* room for a path of a program */
+	size_t room;
+	int join;
 	char **argv, **env, *cwd;
 	char *folder[2], *path[2]; /* of the files that it prints to */
 	int news;		   /* where failures are reported */
@@ -73,14 +80,18 @@ void fds_keep(const int *keep, unsigned n)
 }
 
 /* The file holds the strings one after another, each with its NUL. */
-static void read_program(struct program *prog, const struct request *req,
-			 int file)
+static int read_program(struct program *prog, const struct request *req,
+			int file, struct error *err)
 {
 	char *p = mmap(NULL, req->n, PROT_READ | PROT_WRITE, MAP_PRIVATE, file,
 		       0);
 
 	if (p == MAP_FAILED)
-		give_up_sys(prog, -errno, "cannot read the arguments");
+		return error_sys(err, -errno, "cannot read the arguments");
+	prog->text = p;
+	/* A directory of PATH and a name are among them, or short. */
+	prog->room = req->n + 64;
+	prog->try = xmalloc(prog->room);
 	prog->argv = xcalloc(req->nr_argv + 1, sizeof(char *));
 	prog->env = xcalloc(req->nr_env + 1, sizeof(char *));
 	for (unsigned i = 0; i < req->nr_argv; i++, p += strlen(p) + 1)
@@ -94,6 +105,7 @@ static void read_program(struct program *prog, const struct request *req,
 		p += strlen(p) + 1;
 		prog->path[i] = p;
 	}
+	return 0;
 }
 
 /*
@@ -213,6 +225,7 @@ static bool is_there(const char *path)
 static _Noreturn void run_program(const struct program *prog)
 {
 	const char *name = prog->argv[0], *dir, *end;
+	const size_t room = prog->room;
 	struct error err, first;
 	int code, r;
 
@@ -224,18 +237,17 @@ static _Noreturn void run_program(const struct program *prog)
 		"write ./%s)",
 		name, name);
 	for (dir = search_path(prog->env);; dir = end + 1) {
-		char *path;
-
 		end = strchrnul(dir, ':');
-		path = end == dir ? xasprintf("./%s", name)
-				  : xasprintf("%.*s/%s", (int)(end - dir), dir,
-					      name);
-		r = is_there(path) ? try_run(prog, path, &err) : 0;
+		if (end == dir)
+			snprintf(prog->try, room, "./%s", name);
+		else
+			snprintf(prog->try, room, "%.*s/%s", (int)(end - dir),
+				 dir, name);
+		r = is_there(prog->try) ? try_run(prog, prog->try, &err) : 0;
 		if (r && code == -ENOENT) {
 			code = r;
 			first = err;
 		}
-		free(path);
 		if (!*end)
 			give_up(prog, code, &first);
 	}
@@ -275,37 +287,58 @@ static void set_limits(const struct program *prog, const struct request *req)
 	}
 }
 
-void program_main(const struct request *req, const int *fds, int join)
+int program_prepare(struct program **ret, const struct request *req,
+		    const int *fds, int join, struct error *err)
 {
-	struct program prog = { .news = fds[1] };
+	struct program *prog = xcalloc(1, sizeof(*prog));
+	int r;
+
+	prog->req = req;
+	prog->join = join;
+	prog->news = fds[1];
+	memcpy(prog->fds, fds + 2, req->nr_fds * sizeof(int));
+	r = read_program(prog, req, fds[0], err);
+	if (r < 0)
+		free(prog);
+	else
+		*ret = prog;
+	return r;
+}
+
+void program_free(struct program *prog)
+{
+	munmap(prog->text, prog->req->n);
+	free(prog->try);
+	free(prog->argv);
+	free(prog->env);
+	free(prog);
+}
+
+_Noreturn void program_main(void *arg)
+{
+	struct program *prog = arg;
+	const struct request *req = prog->req;
 	struct error err;
 	sigset_t none;
 
-	/*
-	 * Up to execve(), which undoes it, our memory is the keeper's, with the
-	 * environment of its agent: no limit of the user's, nor a signal, is to
-	 * leave that in a core file.
-	 */
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	memcpy(prog.fds, fds + 2, req->nr_fds * sizeof(int));
-	read_program(&prog, req, fds[0]);
+	(void)!write(prog->news, "", 1);
 	if (req->own_group)
 		setsid();
-	if (join >= 0 && write(join, "0", 1) < 0)
-		give_up_sys(&prog, -errno, "cannot enter the freezer group");
-	place_fds(&prog, req);
-	drop_capabilities(&prog);
+	if (prog->join >= 0 && write(prog->join, "0", 1) < 0)
+		give_up_sys(prog, -errno, "cannot enter the freezer group");
+	place_fds(prog, req);
+	drop_capabilities(prog);
 	/* Not -ENOENT, which would say that there is no such program. */
-	if (chdir(prog.cwd) < 0)
-		give_up(&prog,
+	if (chdir(prog->cwd) < 0)
+		give_up(prog,
 			error_set(&err, -ENOTDIR, "cannot work in %s: %s",
-				  prog.cwd, strerror(errno)),
+				  prog->cwd, strerror(errno)),
 			&err);
 	if (req->umask)
 		umask(req->umask & 0777);
-	open_files(&prog, req);
-	set_limits(&prog, req);
+	open_files(prog, req);
+	set_limits(prog, req);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	run_program(&prog);
+	run_program(prog);
 }

@@ -27,8 +27,9 @@
 
 _Static_assert(MAX_FDS <= PACKET_FDS, "a request fits into a packet");
 
-int request_call(int ctl, const struct request *req, const int *fds,
-		 unsigned nr_fds, int *ret_fd, struct error *err)
+/* For so many milliseconds; -1: for as long as it takes. */
+static int call_for(int ms, int ctl, const struct request *req, const int *fds,
+		    unsigned nr_fds, int *ret_fd, struct error *err)
 {
 	int all[MAX_FDS], pair[2], got[1], r;
 	struct answer answer;
@@ -44,6 +45,10 @@ int request_call(int ctl, const struct request *req, const int *fds,
 		memcpy(all + 1, fds, nr_fds * sizeof(int));
 	r = packet_send(ctl, req, sizeof(*req), all, nr_fds + 1);
 	close(pair[1]);
+	if (!r && ms >= 0 && request_await(pair[0], ms, err) < 0) {
+		close(pair[0]);
+		return -ETIMEDOUT;
+	}
 	if (!r)
 		r = packet_receive(pair[0], &answer, sizeof(answer), got, &n,
 				   0);
@@ -61,6 +66,12 @@ int request_call(int ctl, const struct request *req, const int *fds,
 	else if (ret_fd)
 		*ret_fd = n ? got[0] : -1;
 	return r;
+}
+
+int request_call(int ctl, const struct request *req, const int *fds,
+		 unsigned nr_fds, int *ret_fd, struct error *err)
+{
+	return call_for(-1, ctl, req, fds, nr_fds, ret_fd, err);
 }
 
 /* ---- what is sent along in a file ---- */
@@ -132,21 +143,71 @@ int request_await(int fd, int ms, struct error *err)
 			     ms / 1000);
 }
 
-/* The pipe closes when the program runs; before that it may bring bad news. */
-static int await_exec(int fd, int ms, struct error *err)
+/* One packet of the new process, by SO_PASSCRED with its pid in this namespace; as recv(). */
+static ssize_t hear_news(int fd, void *to, size_t room, pid_t *ret)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	struct iovec iov = { .iov_base = to, .iov_len = room };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	ssize_t n;
+	struct cmsghdr *c;
+	struct ucred cred;
+
+	do
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_type == SCM_CREDENTIALS) {
+		memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+		*ret = cred.pid;
+	}
+	return n < 0 ? -errno : n;
+}
+
+/*
+ * First the process says that it is there; the socket closes when the program runs, or
+ * when the process was killed, whose end init reports.  Before that it may bring bad news.
+ */
+static int await_exec(int fd, int ms, pid_t *ret, struct error *err)
 {
 	struct exec_failure bad;
-	int r = request_await(fd, ms, err);
+	ssize_t n;
 
-	if (r < 0)
-		return error_prefix(err, r, "the program does not start");
-	r = io_read_full(fd, &bad, sizeof(bad));
-	if (r == -EPIPE)
+	do {
+		int r = request_await(fd, ms, err);
+
+		if (r < 0)
+			return error_prefix(err, r,
+					    "the program does not start");
+		n = hear_news(fd, &bad, sizeof(bad), ret);
+	} while (n == 1);
+	if (!n)
 		return 0;
-	if (r < 0)
-		return error_sys(err, r, "cannot hear from the new process");
+	if (n != sizeof(bad))
+		return error_sys(err, n < 0 ? (int)n : -EBADMSG,
+				 "cannot hear from the new process");
 	bad.why.text[sizeof(bad.why.text) - 1] = 0;
 	return error_set(err, bad.code, "%s", bad.why.text);
+}
+
+/* The near end tells who speaks by the other one. */
+static int make_news(int news[2], struct error *err)
+{
+	int on = 1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, news) < 0)
+		return error_sys(err, -errno, "cannot make a socket pair");
+	if (!setsockopt(news[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+		return 0;
+	close(news[0]);
+	close(news[1]);
+	return error_sys(err, -errno, "SO_PASSCRED");
 }
 
 static size_t count_words(const char *const *list)
@@ -212,7 +273,7 @@ static int fill_exec(const struct capsule_program *prog, struct request *req,
 int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 		 pid_t *ret, struct error *err)
 {
-	int fds[MAX_FDS], r, pidfd = -1, news[2];
+	int fds[MAX_FDS], r, news[2];
 	struct request req = { 0 };
 	fd_auto file = make_file(err);
 	pid_t pid = 0;
@@ -225,18 +286,19 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 	r = put_program(file, prog, &req);
 	if (r < 0)
 		return error_sys(err, r, "cannot hand over the arguments");
-	if (pipe2(news, O_CLOEXEC) < 0)
-		return error_sys(err, -errno, "cannot make a pipe");
+	if ((r = make_news(news, err)) < 0)
+		return r;
 	fds[0] = file;
 	fds[1] = news[1];
-	r = request_call(c->ctl, &req, fds, req.nr_fds + 2, &pidfd, err);
+	/* Init answers when the program runs, or its process has given up. */
+	r = call_for(c->patience, c->ctl, &req, fds, req.nr_fds + 2, NULL, err);
+	c->mute = r == -ETIMEDOUT;
 	close(news[1]);
+	if (c->mute)
+		error_prefix(err, r, "the program does not start");
 	if (!r)
-		r = pid_of(pidfd, &pid, err);
-	if (!r)
-		r = await_exec(news[0], c->patience, err);
+		r = await_exec(news[0], c->patience, &pid, err);
 	close(news[0]);
-	io_close(&pidfd);
 	if (!r)
 		*ret = pid;
 	return r;
