@@ -353,14 +353,21 @@ static int cover_etc(const struct capsule_spec *spec, struct error *err)
 /* ---- what is not a guest's ---- */
 
 /*
- * An empty directory, of which nobody inside can make more; nothing where there is
- * none, or none that the submitter gets to.  True in *ret where it is.
+ * By an empty directory of our /dev, in which nobody can make anything; nothing where there
+ * is no such path, or none that the submitter gets to.  True in *ret where it is.  A
+ * file system of its own for it would have to be made and taken down.
  */
 static int hide(const char *path, bool *ret, struct error *err)
 {
-	*ret = !mount("tmpfs", path, "tmpfs",
-		      MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		      "mode=0555,size=4k,nr_inodes=2");
+	static const char empty[] = "/dev/.empty";
+	const unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY |
+				    MS_NOSUID | MS_NODEV | MS_NOEXEC;
+
+	if (mkdir(empty, 0555) < 0 && errno != EEXIST)
+		return error_sys(err, -errno, "cannot make %s", empty);
+	*ret = !mount(empty, path, NULL, MS_BIND, NULL);
+	if (*ret && mount(NULL, path, NULL, flags, NULL) < 0)
+		return error_sys(err, -errno, "cannot hide %s", path);
 	if (*ret || errno == ENOENT || errno == EACCES || errno == ENOTDIR)
 		return 0;
 	return error_sys(err, -errno, "cannot hide %s", path);
@@ -377,7 +384,7 @@ static int hide_sockets(const struct capsule_spec *spec, struct error *err)
 	bool hidden;
 	int r = hide(sessions, &hidden, err);
 
-	/* The same empty directory twice is one file system less to make. */
+	/* The same mount twice is read-only already. */
 	if (r ||
 	    (hidden && !mount(sessions, spec->run_dir, NULL, MS_BIND, NULL)))
 		return r;
