@@ -213,7 +213,7 @@ os._exit(0)'"
 	bed_up 1
 	fresh 10.77.128.2
 	two_keepers
-	for _ in $(seq "${ROUNDS:-8}"); do
+	for _ in $(seq "${ROUNDS:-4}"); do
 		left_at_once a "$join"
 		left_at_once b "$join"
 	done
