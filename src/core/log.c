@@ -28,6 +28,7 @@ static struct {
 	pid_t owner; /* which process bounds the file; 0: none does */
 	int old_fd;
 	off_t file_most;
+	off_t unseen; /* bytes that we have written since its size was looked at */
 } conf = { .prefix = "stint", .most = LOG_L_INFO, .old_fd = -1 };
 
 static struct {
@@ -93,12 +94,19 @@ static void copy_to_old(off_t n)
 		continue;
 }
 
-static void bound_file(void)
+/* Others write to it, too, so it is looked at now and then, not for each line. */
+enum { LOOKS = 256 };
+
+static void bound_file(size_t n)
 {
 	struct stat st;
 
+	conf.unseen += (off_t)n;
 	if (!conf.owner || conf.owner != getpid() ||
-	    fstat(STDERR_FILENO, &st) < 0 || st.st_size < conf.file_most)
+	    conf.unseen < conf.file_most / LOOKS)
+		return;
+	conf.unseen = 0;
+	if (fstat(STDERR_FILENO, &st) < 0 || st.st_size < conf.file_most)
 		return;
 	lseek(conf.old_fd, 0, SEEK_SET);
 	copy_to_old(st.st_size);
@@ -109,7 +117,7 @@ static void bound_file(void)
 
 static void put_line(const char *line, size_t n)
 {
-	bound_file();
+	bound_file(n);
 	if (write(STDERR_FILENO, line, n) < 0)
 		return; /* nobody to tell */
 }

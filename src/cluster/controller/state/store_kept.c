@@ -20,6 +20,7 @@ enum statement {
 	DROP_BEFORE,
 	FORGET_ACTS,
 	NR_ACCOUNTS,
+	NR_ACTS,
 	EACH_ACT,
 	EACH_ACCOUNT,
 	NR_STATEMENTS
@@ -52,26 +53,31 @@ static const char *const sql[NR_STATEMENTS] = {
 			"account WHERE ended < ? ORDER BY ended LIMIT ?)",
 	[FORGET_ACTS] = "DELETE FROM act WHERE job = ?",
 	[NR_ACCOUNTS] = "SELECT count(*) FROM account",
+	[NR_ACTS] = "SELECT count(*) FROM act",
 	[EACH_ACT] = "SELECT job, at, who, what FROM act WHERE job = ? "
 		     "ORDER BY seq",
 	[EACH_ACCOUNT] = "SELECT job, user, data FROM account WHERE job >= ? "
 			 "ORDER BY job",
 };
 
-static void count_accounts(struct store *s)
+static uint64_t count(struct store *s, enum statement which)
 {
-	sqlite3_stmt *st = s->kept[NR_ACCOUNTS];
+	sqlite3_stmt *st = s->kept[which];
+	uint64_t n = 0;
 
 	while (store_next_row(s, st))
-		s->nr_accounts = (uint64_t)sqlite3_column_int64(st, 0);
+		n = (uint64_t)sqlite3_column_int64(st, 0);
+	return n;
 }
 
 int store_kept_open(struct store *s)
 {
 	int r = store_prepare(s, sql, NR_STATEMENTS, &s->kept);
 
-	if (r == SQLITE_OK)
-		count_accounts(s);
+	if (r != SQLITE_OK)
+		return r;
+	s->nr_accounts = count(s, NR_ACCOUNTS);
+	s->nr_acts = count(s, NR_ACTS);
 	return r;
 }
 
@@ -92,13 +98,27 @@ static bool has_last_act(const struct store *s, uint64_t job)
 	return s->act.who && s->act.job == job;
 }
 
+/* Run the statement that was put: how many rows it has removed. */
+static unsigned removed(struct store *s, uint64_t *of)
+{
+	int n;
+
+	store_put_end(s);
+	n = sqlite3_changes(s->db);
+	*of -= (unsigned)n;
+	return (unsigned)n;
+}
+
+/* Of the thousands that are cancelled while they wait none has acts but this last one. */
 static void forget_acts(struct store *s, uint64_t job)
 {
 	if (has_last_act(s, job))
 		drop_last_act(s);
+	if (!s->nr_acts)
+		return;
 	store_put(s, s->kept[FORGET_ACTS]);
 	store_int(s, (sqlite3_int64)job);
-	store_put_end(s);
+	(void)removed(s, &s->nr_acts);
 }
 
 void store_kept_forget(struct store *s, uint64_t job)
@@ -181,16 +201,24 @@ void store_kept_flush(struct store *s)
 	store_text(s, s->act.who);
 	store_text(s, s->act.what);
 	store_put_end(s);
+	s->nr_acts++;
 	drop_last_act(s);
+}
+
+static void trim_acts(struct store *s, uint64_t job)
+{
+	if (!s->nr_acts)
+		return;
+	store_put(s, s->kept[TRIM_JOB_ACTS]);
+	store_int(s, (sqlite3_int64)job);
+	store_int(s, STORE_ACTS - 1);
+	(void)removed(s, &s->nr_acts);
 }
 
 void store_put_act(struct store *s, const struct store_act *act)
 {
 	store_kept_flush(s);
-	store_put(s, s->kept[TRIM_JOB_ACTS]);
-	store_int(s, (sqlite3_int64)act->job);
-	store_int(s, STORE_ACTS - 1);
-	store_put_end(s);
+	trim_acts(s, act->job);
 	s->act.job = act->job;
 	s->act.at = act->at;
 	s->act.who = xstrdup(act->who);
@@ -209,17 +237,6 @@ void store_put_account(struct store *s, const struct store_account *account)
 	forget_acts(s, account->job);
 }
 
-/* Run the statement that was put: how many rows it has removed. */
-static unsigned removed(struct store *s)
-{
-	int n;
-
-	store_put_end(s);
-	n = sqlite3_changes(s->db);
-	s->nr_accounts -= (unsigned)n;
-	return (unsigned)n;
-}
-
 bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
 			  unsigned rows)
 {
@@ -229,13 +246,13 @@ bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
 	if (beyond) {
 		store_put(s, s->kept[DROP_OLDEST]);
 		store_int(s, beyond < rows ? (sqlite3_int64)beyond : rows);
-		n = removed(s);
+		n = removed(s, &s->nr_accounts);
 	}
 	if (n < rows && before > 0) {
 		store_put(s, s->kept[DROP_BEFORE]);
 		store_int(s, before);
 		store_int(s, rows - n);
-		n += removed(s);
+		n += removed(s, &s->nr_accounts);
 	}
 	return n >= rows;
 }
@@ -255,7 +272,7 @@ void store_each_act(struct store *s, uint64_t job,
 	struct store_act act;
 
 	sqlite3_bind_int64(st, 1, job);
-	while (store_next_row(s, st)) {
+	while (s->nr_acts && store_next_row(s, st)) {
 		act = (struct store_act){
 			.job = sqlite3_column_int64(st, 0),
 			.at = sqlite3_column_int64(st, 1),
