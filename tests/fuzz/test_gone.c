@@ -2,6 +2,7 @@
  * test_gone.c - what becomes of jobs whose host, keeper, client or controller
  * goes before they run: one copy of each rank, under an address of its own
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include "three.h"
 
 #include "cluster/controller/job/job.h"
+#include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/state/find.h"
 
 /* ---- what a job is given */
@@ -203,6 +205,98 @@ static void what_began_is_lost_and_stays_so(void **state)
 	actors_run(still_lost, NULL);
 }
 
+/* ---- its keeper fails before it began */
+
+/* The last keeper that was asked for. */
+static void does_not_get_ready(void)
+{
+	Control__Failed failed = CONTROL__FAILED__INIT;
+
+	failed.code = -EIO;
+	failed.why = (char *)"its keeper does not get ready";
+	actor_answer(heard.started_at, heard.started_id, MESSAGE_BODY(FAILED),
+		     &failed);
+}
+
+static void count_act(void *arg, const struct store_act *act)
+{
+	*(unsigned *)arg += strstr(act->what, "does not get ready") != NULL;
+}
+
+static unsigned acts_of(struct ctl *ctl)
+{
+	unsigned n = 0;
+
+	store_each_act(ctl->store, 1, count_act, &n);
+	return n;
+}
+
+static bool unready(void *ctx)
+{
+	struct ctl *ctl = ctx;
+
+	all_come(-1, -1);
+	submit(1, "h1", "h2");
+	submit(1, "h2", NULL); /* h3 is the emptiest, and not named */
+	assert_string_equal(rank_of(ctl)->host->name, "h1");
+	heard.started_at = h1;
+	heard.started_id = TAILQ_FIRST(&rank_of(ctl)->klinks)->number;
+	does_not_get_ready();
+	goes_to(ctl, "h2", h2);
+	assert_int_equal(acts_of(ctl), 1);
+	/* The keeper that failed comes all the same: it has no program to expect. */
+	actor_keeper_hello(h1, 0, KEEPER__STATE__EMPTY, 0);
+	assert_int_equal(ASKED(START), 0);
+	actor_keeper_hello(h2, 1, KEEPER__STATE__EMPTY, 0);
+	assert_int_equal(ASKED(START), 1);
+	return false;
+}
+
+/* There is no other host. */
+static bool never_ready(void *ctx)
+{
+	struct ctl *ctl = ctx;
+
+	all_come(-1, -1);
+	submit(1, "h1", NULL);
+	for (uint64_t n = 0; n <= 3; n++) {
+		assert_int_equal(job_of(ctl, 1)->state, STATE(STARTING));
+		assert_int_equal(heard.started_epoch, n);
+		does_not_get_ready();
+	}
+	assert_int_equal(job_of(ctl, 1)->state, STATE(DONE));
+	assert_int_equal(job_of(ctl, 1)->reason, ENDED(NOT_STARTED));
+	assert_string_equal(
+		job_of(ctl, 1)->why,
+		"rank 0 could not be started on h1: its keeper does "
+		"not get ready (as at 3 starts before)");
+	return false;
+}
+
+/* That its keeper failed cannot be true: it has the program. */
+static bool was_ready(void *ctx)
+{
+	struct ctl *ctl = ctx;
+
+	all_come(-1, -1);
+	submit(1, "h1", "h2");
+	actor_keeper_hello(h1, 0, KEEPER__STATE__EMPTY, 0);
+	assert_int_equal(ASKED(START), 1);
+	does_not_get_ready();
+	assert_int_equal(job_of(ctl, 1)->state, STATE(DONE));
+	assert_int_equal(rank_of(ctl)->epoch, 0);
+	return false;
+}
+
+static void what_had_no_keeper_is_tried_elsewhere(void **state)
+{
+	actors_run(unready, NULL);
+	set_up(state);
+	actors_run(never_ready, NULL);
+	set_up(state);
+	actors_run(was_ready, NULL);
+}
+
 static bool ended(void *ctx)
 {
 	struct ctl *ctl = ctx;
@@ -212,7 +306,7 @@ static bool ended(void *ctx)
 	ctl_job_fail(job_of(ctl, 1), -1, 1, "it ends");
 	lacks(h1, 0, 0, false);
 	fake_hang_up(admin);
-	ctl_jobs_prune(ctl);
+	(void)ctl_jobs_prune(ctl);
 	assert_non_null(ctl_job_find(ctl, 1));
 	return false;
 }
@@ -220,8 +314,28 @@ static bool ended(void *ctx)
 /* Nobody comes back for it now. */
 static bool ended_a_while_ago(void *ctx)
 {
-	ctl_jobs_prune(ctx);
+	(void)ctl_jobs_prune(ctx);
 	assert_null(ctl_job_find(ctx, 1));
+	return false;
+}
+
+/* Of one without a client its account tells; but not what it printed. */
+static bool nobody_waits(void *ctx)
+{
+	struct ctl *ctl = ctx;
+
+	all_come(-1, -1);
+	submit_one("h1", 0, 0);
+	submit_one("h1", 0, 0);
+	for (uint64_t id = 1; id <= 2; id++) {
+		ctl_job_fail(job_of(ctl, id), -1, 1, "it ends");
+		klink_free(TAILQ_FIRST(&job_of(ctl, id)->ranks[0].klinks));
+	}
+	job_of(ctl, 2)->kept.known = true;
+	job_of(ctl, 2)->kept.bytes = 1;
+	(void)ctl_jobs_prune(ctl);
+	assert_null(ctl_job_find(ctl, 1));
+	assert_non_null(ctl_job_find(ctl, 2));
 	return false;
 }
 
@@ -234,6 +348,8 @@ static void a_client_may_come_back_for_its_job(void **state)
 
 	actors_run(ended, hour);
 	actors_run(ended_a_while_ago, none);
+	set_up(state);
+	actors_run(nobody_waits, hour);
 }
 
 /* Two hosts are to be left: the answer comes when both are. */
@@ -271,6 +387,7 @@ int main(void)
 		TEST(a_job_runs_when_all_of_it_does),
 		TEST(it_starts_where_it_may_and_once),
 		TEST(what_began_is_lost_and_stays_so),
+		TEST(what_had_no_keeper_is_tried_elsewhere),
 		TEST(a_client_may_come_back_for_its_job),
 		TEST(a_drain_is_over_with_its_last_host),
 	};

@@ -46,6 +46,7 @@ static void on_said(struct conn *c, const Control__Message *m)
 	if (m->body_case != MESSAGE_BODY(KEEPER_START))
 		return;
 	heard.started_at = c;
+	heard.started_id = m->id;
 	heard.started_epoch = m->keeper_start->name->epoch;
 }
 

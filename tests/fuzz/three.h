@@ -19,7 +19,7 @@ struct heard {
 	bool verdict;	    /* the last */
 	unsigned refused, forgotten, drained, granted, moved;
 	char moved_why[64];
-	uint64_t started_epoch;
+	uint64_t started_epoch, started_id;
 	struct conn *started_at;
 };
 extern struct heard heard;

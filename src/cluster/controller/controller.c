@@ -345,6 +345,20 @@ static int on_prune(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
+/* Jobs that are over, also where nothing happens any more. */
+static int on_forget(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl *ctl = arg;
+	bool more = ctl_jobs_prune(ctl);
+
+	store_commit(ctl->store);
+	if (!more)
+		ctl_jobs_give_back(ctl);
+	loop_after(ctl->event, NULL, more ? PRUNE_AGAIN : LOOK_EVERY, on_forget,
+		   ctl);
+	return 0;
+}
+
 static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 {
 	const struct controller_conf *conf = ctl->conf;
@@ -360,6 +374,7 @@ static int controller_serve(struct ctl *ctl, int ready_fd, struct error *err)
 	store_commit(ctl->store);
 	on_room(NULL, 0, &watch);
 	on_prune(NULL, 0, ctl);
+	on_forget(NULL, 0, ctl);
 	log_info("serving state=%s hosts=%zu policy=%s", conf->state_dir,
 		 ctl->hosts.nr, conf->policy);
 	if (ready_fd >= 0 && write(ready_fd, "\n", 1) != 1)

@@ -47,30 +47,53 @@ void klink_gone(struct klink *k)
 		ctl_rank_keeper_died(r);
 }
 
+/*
+ * Is it certain that the rank has not begun?  A keeper that was sent the program had
+ * been started, so the host that says it failed lies.
+ */
+static bool has_not_begun(const struct klink *k)
+{
+	const struct ctl_rank *r = klink_rank(k);
+
+	return r && klink_is_current(k) && !k->start_sent &&
+	       ctl_rank_may_begin(r);
+}
+
+static bool is_refusal(int code)
+{
+	return code == -EAGAIN || code == -EBUSY || code == -ENOSPC;
+}
+
+static void could_not_start(struct ctl_rank *r, const char *host,
+			    const char *why)
+{
+	char tries[40] = "";
+
+	if (r->unready)
+		snprintf(tries, sizeof(tries), " (as at %u starts before)",
+			 r->unready);
+	ctl_job_set_reason(r->job, ENDED(NOT_STARTED), host);
+	ctl_job_fail(r->job, r->rank, 1,
+		     "rank %u could not be started on %s: %s%s", r->rank, host,
+		     why, tries);
+	ctl_rank_ended(r, 1, 0);
+}
+
 void klink_start_failed(struct klink *k, const Control__Failed *f)
 {
 	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
 	struct ctl_host *h = k->host;
+	bool current = r && !m && klink_is_current(k);
+	bool again = !m && has_not_begun(k);
 
-	/* A keeper that was sent the program had been started, so this host lies. */
-	if (!m && r && klink_is_current(k) &&
-	    (f->code == -EAGAIN || f->code == -EBUSY || f->code == -ENOSPC) &&
-	    !k->start_sent && ctl_rank_may_begin(r)) {
-		klink_free(k);
-		ctl_rank_refused(r, h, f->code, f->why);
-		return;
-	}
-	if (m) {
+	if (m)
 		ctl_move_failed(m, f->why);
-	} else if (r && klink_is_current(k)) {
-		ctl_job_set_reason(r->job, ENDED(NOT_STARTED), h->name);
-		ctl_job_fail(r->job, r->rank, 1,
-			     "rank %u could not be started on %s: %s", r->rank,
-			     h->name, f->why);
-		ctl_rank_ended(r, 1, 0);
-	}
 	klink_free(k);
+	if (again && is_refusal(f->code))
+		ctl_rank_refused(r, h, f->code, f->why);
+	else if (current && !(again && ctl_rank_unready(r, f->why)))
+		could_not_start(r, h->name, f->why);
 }
 
 /* ---- events ---- */

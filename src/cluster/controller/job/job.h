@@ -26,12 +26,24 @@ int ctl_job_must_wait(const struct ctl_job *job, struct error *err) must_check;
 
 /* ---- submit.c */
 
-/* Forget the oldest jobs that are over, until conf->history are left. */
-void ctl_jobs_prune(struct ctl *ctl);
 /* Submit a job, or all jobs of an array.  Changes s, a part of the message. */
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
 /* Hand jobs of arrays whose turn has come to the policy. */
 void ctl_arrays_go_on(struct ctl *ctl);
+
+/* ---- forget.c */
+
+/*
+ * Forget the oldest jobs that are over, until conf->history are left: some of them; true
+ * if there may be more.  Not while a client may still come back.
+ */
+bool ctl_jobs_prune(struct ctl *ctl);
+/* Fewer of them: who waits for more is to be served first. */
+void ctl_jobs_prune_some(struct ctl *ctl);
+/* Of that user's alone if they are too many, before so many more come. */
+void ctl_jobs_prune_user(struct ctl *ctl, const char *user, size_t come);
+/* Give memory back to the system, if many jobs were forgotten since the last time. */
+void ctl_jobs_give_back(struct ctl *ctl);
 
 /* ---- job.c */
 
@@ -114,6 +126,11 @@ void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, int code,
 		      const char *why);
 /* Start ranks that wait for that reason, if there is a host for them now. */
 void ctl_ranks_start_refused(struct ctl *ctl);
+/*
+ * The rank's keeper failed before it was sent the program: another is started, elsewhere
+ * if there is a host.  False if that was done often enough, or there is none.
+ */
+bool ctl_rank_unready(struct ctl_rank *r, const char *why);
 /* The rank's keeper has certainly died: the rank is lost, or started again. */
 void ctl_rank_keeper_died(struct ctl_rank *r);
 

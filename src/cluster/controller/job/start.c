@@ -13,6 +13,9 @@
  *
  * A rank that its host refuses, because the owner has come back, has no keeper there
  * and so has not begun: it goes to another host, or waits.
+ *
+ * A rank whose keeper failed before it was sent the program has not begun either: it
+ * is tried on another host, or there once more, a few times.
  */
 #include <string.h>
 
@@ -32,6 +35,8 @@
 
 /* A host on which so many starts have failed is given up for the rank. */
 enum { STARTS_AGAIN = 3 };
+/* So often another keeper is tried for a rank whose program was not sent yet. */
+enum { UNREADY_MOST = 3 };
 
 /* The job is started on n ranks, perhaps fewer than it asked for. */
 static void set_ranks(struct ctl_job *job, uint32_t n)
@@ -120,8 +125,9 @@ static bool has_core(const struct ctl_rank *r, const struct ctl_host *h)
 	return v->nr_ranks - (r->host == h && v->nr_ranks) < v->cores;
 }
 
-/* A host with a free core for the rank, of these the emptiest; or NULL. */
-static struct ctl_host *another_host(const struct ctl_rank *r)
+/* A host with a free core for the rank, but not that one; the emptiest; or NULL. */
+static struct ctl_host *another_host(const struct ctl_rank *r,
+				     const struct ctl_host *but)
 {
 	const struct ctl *ctl = r->job->ctl;
 	const struct host *v = ctl_sched_view(ctl)->hosts;
@@ -130,7 +136,7 @@ static struct ctl_host *another_host(const struct ctl_rank *r)
 	for (size_t i = 0; i < ctl->hosts.nr; i++) {
 		struct ctl_host *h = ctl->hosts.at[i];
 
-		if (has_core(r, h) && may_be_at(r, h) &&
+		if (h != but && has_core(r, h) && may_be_at(r, h) &&
 		    (!best || v[i].nr_ranks < v[best->ix].nr_ranks))
 			best = h;
 	}
@@ -148,7 +154,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 	if (!may_start_again(r) || r->starts || r->inherited || !k ||
 	    k->start_sent)
 		return false;
-	to = another_host(r);
+	to = another_host(r, NULL);
 	if (!to)
 		return false;
 	klink_kill(k); /* the keeper is killed if it ever connects */
@@ -161,7 +167,7 @@ bool ctl_rank_elsewhere(struct ctl_rank *r)
 
 static bool refused_elsewhere(struct ctl_rank *r)
 {
-	struct ctl_host *to = another_host(r);
+	struct ctl_host *to = another_host(r, NULL);
 	bool moves = to && to != r->host;
 
 	if (!to)
@@ -230,6 +236,25 @@ void ctl_ranks_start_refused(struct ctl *ctl)
 				ctl_job_set_why(job, "");
 		}
 	ctl->jobs.refused = left;
+}
+
+/* ---- a keeper that failed */
+
+bool ctl_rank_unready(struct ctl_rank *r, const char *why)
+{
+	struct ctl_host *was = r->host, *to = another_host(r, was);
+
+	if (!to && was->agent)
+		to = was;
+	if (!to || r->unready >= UNREADY_MOST)
+		return false;
+	ctl_rank_is_unready(r);
+	ctl_job_act(r->job, "", "rank %u starts again on %s; on %s %s", r->rank,
+		    to->name, was->name, why);
+	start_again(r, to);
+	if (to != was)
+		ctl_sched_migrated(r);
+	return true;
 }
 
 void ctl_rank_keeper_died(struct ctl_rank *r)

@@ -1,4 +1,4 @@
-/* submit.c - submit jobs, and forget those that are over */
+/* submit.c - submit jobs */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -59,65 +59,6 @@ static void tell_submitted(struct ctl_peer *p, uint64_t re, struct ctl_job *job)
 	 */
 	if (!job->spec->detached)
 		ctl_job_hold(p, job);
-}
-
-/* Does anything still point into the job? */
-static bool in_use(const struct ctl_job *job)
-{
-	for (uint32_t i = 0; i < job->nr; i++)
-		if (job->ranks[i].move || !TAILQ_EMPTY(&job->ranks[i].klinks))
-			return true;
-	return false;
-}
-
-/* May the job be forgotten, as far as others are concerned?  It is over. */
-static bool is_left(const struct ctl_job *job)
-{
-	return !job->client && !in_use(job);
-}
-
-/* Not while its client may still come back. */
-void ctl_jobs_prune(struct ctl *ctl)
-{
-	usec_t before = ctl_now() - ctl->conf->client_grace;
-	struct ctl_job *job, *next;
-
-	for (job = TAILQ_FIRST(&ctl->jobs.ended);
-	     job && job->end <= before &&
-	     ctl->jobs.nr_ended > ctl->conf->history;
-	     job = next) {
-		next = TAILQ_NEXT(job, over);
-		if (is_left(job))
-			ctl_job_forget(job);
-	}
-}
-
-static bool has_too_many(const struct ctl *ctl, const char *user)
-{
-	const struct ctl_user_jobs *u = ctl_user_jobs_find(ctl, user);
-	const struct controller_conf *conf = ctl->conf;
-	int64_t most = conf->history > conf->user_jobs ? conf->history
-						       : conf->user_jobs;
-
-	return u && (u->over > most || u->ranks_over > conf->user_ranks);
-}
-
-/*
- * A job that is over still has its ranks in memory, so a user who submits and cancels
- * as fast as possible could fill the memory within client-grace.  So of each user's
- * jobs that are over only as many are kept as the user has unfinished ones, or as the
- * history holds; those that ended first are forgotten.
- */
-static void prune_user(struct ctl *ctl, const char *user)
-{
-	struct ctl_job *job, *next;
-
-	for (job = TAILQ_FIRST(&ctl->jobs.ended);
-	     job && has_too_many(ctl, user); job = next) {
-		next = TAILQ_NEXT(job, over);
-		if (!strcmp(job->spec->user, user) && is_left(job))
-			ctl_job_forget(job);
-	}
 }
 
 /* ---- they come */
@@ -188,7 +129,8 @@ static int check_submit(struct ctl_peer *p, const Control__Submit *asked,
 	if (!r)
 		r = ctl_limit_jobs(p, asked, err);
 	if (!r)
-		prune_user(ctl, asked->user);
+		ctl_jobs_prune_user(ctl, asked->user,
+				    asked->n_tasks ? asked->n_tasks : 1);
 	return r;
 }
 

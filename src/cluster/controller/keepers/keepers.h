@@ -60,6 +60,8 @@ uint64_t klink_goes_on_at(const struct ctl_rank *r, unsigned stream);
 void klink_keep(struct klink *k, uint64_t seq, const Keeper__Output *o);
 /* Has all output of the job arrived? */
 bool ctl_kept_over(const struct ctl_job *job);
+/* Is any of its output kept? */
+bool ctl_kept_some(struct ctl_job *job);
 /*
  * There is more output, or the job is over: have clients that wait for that ask again.
  */

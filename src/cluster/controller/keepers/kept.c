@@ -26,6 +26,20 @@ static void keep_less(struct ctl_job *job)
 	ctl_job_store(job);
 }
 
+/* What an earlier controller has stored counts as well. */
+static void know_kept(struct ctl_job *job)
+{
+	if (!job->kept.known)
+		job->kept.bytes = store_output_bytes(job->ctl->store, job->id);
+	job->kept.known = true;
+}
+
+bool ctl_kept_some(struct ctl_job *job)
+{
+	know_kept(job);
+	return job->kept.bytes > 0;
+}
+
 void klink_keep(struct klink *k, uint64_t seq, const Keeper__Output *o)
 {
 	struct ctl_job *job = k->job;
@@ -38,9 +52,7 @@ void klink_keep(struct klink *k, uint64_t seq, const Keeper__Output *o)
 				      .data = o->data.data,
 				      .n = o->data.len };
 
-	if (!job->kept.known)
-		job->kept.bytes = store_output_bytes(job->ctl->store, job->id);
-	job->kept.known = true;
+	know_kept(job);
 	store_put_output(job->ctl->store, &piece);
 	job->kept.bytes += piece.n + STORE_PIECE;
 	keep_less(job);

@@ -248,5 +248,5 @@ void ctl_plan_pass(struct ctl *ctl)
 	for (size_t i = 0; i < plan->nr; i++)
 		carry_out(ctl, plan, &plan->entry[i]);
 	check_stuck(ctl, plan);
-	ctl_jobs_prune(ctl);
+	ctl_jobs_prune_some(ctl);
 }

@@ -161,10 +161,24 @@ static void drop_texts(char ***list, size_t *n)
 	*n = 0;
 }
 
+static void drop_limits(Control__Submit *s)
+{
+	for (size_t i = 0; i < s->n_limits; i++)
+		control__resource_limit__free_unpacked(s->limits[i], NULL);
+	free(s->limits);
+	s->limits = NULL;
+	s->n_limits = 0;
+	free(s->groups);
+	s->groups = NULL;
+	s->n_groups = 0;
+}
+
+/* What only a job that may run needs. */
 static void shed(struct ctl_job *job)
 {
 	Control__Submit *s = job->spec;
 
+	drop_limits(s);
 	drop_texts(&s->env, &s->n_env);
 	drop_texts(&s->hosts, &s->n_hosts);
 	shorten_arguments(s);

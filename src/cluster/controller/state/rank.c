@@ -86,6 +86,12 @@ void ctl_rank_is_refused(struct ctl_rank *r)
 	r->refused = true;
 }
 
+void ctl_rank_is_unready(struct ctl_rank *r)
+{
+	r->unready++;
+	r->refused = true;
+}
+
 void ctl_rank_runs(struct ctl_rank *r)
 {
 	r->state = STATE(RUNNING);
@@ -229,7 +235,7 @@ void ctl_rank_again(struct ctl_rank *r)
 	r->use = (struct rank_use){ .share = 0 };
 	ctl_rank_forget_sent(r);
 	r->limits = (struct rank_limits){ .over_memory = false };
-	r->starts = 0;
+	r->starts = r->unready = 0;
 	r->frozen_since = 0;
 	rank_store(r);
 }

@@ -23,6 +23,11 @@ void ctl_rank_place_again(struct ctl_rank *r, struct ctl_host *host);
  * Not stored: a later controller asks the host again.
  */
 void ctl_rank_is_refused(struct ctl_rank *r);
+/*
+ * Its keeper failed there before it was sent the program: counted, and as good as
+ * refused.  Not stored either.
+ */
+void ctl_rank_is_unready(struct ctl_rank *r);
 void ctl_rank_runs(struct ctl_rank *r);
 /* Its pid on its host; of no meaning to a later controller, so not stored. */
 void ctl_rank_has_pid(struct ctl_rank *r, uint32_t pid);

@@ -265,6 +265,8 @@ struct ctl_rank {
 	struct klinks klinks; /* its klinks in the order of creation */
 	/* how often it was started again after its keeper died early */
 	unsigned starts;
+	/* so often its keeper failed before it was sent the program */
+	unsigned unready;
 	/* its host has refused it: it has no keeper, and waits */
 	bool refused;
 	usec_t frozen_since; /* since when it stands still; 0: it does not */
@@ -431,8 +433,9 @@ struct ctl_jobs {
 	struct ctl_user_jobs *by_user;
 	struct ctl_job_list ended; /* those that are over, by their ends */
 	unsigned nr_ended;
-	uint64_t last; /* the last id that was given out */
-	bool outside;  /* ctl_jobs_outside() */
+	unsigned forgotten; /* since memory was given back: job/forget.c's */
+	uint64_t last;	    /* the last id that was given out */
+	bool outside;	    /* ctl_jobs_outside() */
 	/* there may be ranks that their hosts refused: job/start.c's */
 	bool refused;
 };

@@ -19,8 +19,8 @@
 enum {
 	AGAIN_MS = 50,
 	TELL_EVERY = 1200, /* tries between two log lines: a minute */
-	/* bytes of memory that are kept for the next transaction */
-	KEEP_BYTES = 1 << 20
+	/* bytes of memory that are kept for the next transaction, of each kind */
+	KEEP_BYTES = 64 << 10
 };
 
 /* ---- what is put ---- */
@@ -67,13 +67,21 @@ void store_blob(struct store *s, const void *p, size_t n)
 	add_bytes(s, false, p, n);
 }
 
+/* The array, or NULL if it has grown large. */
+static void *keep_small(void *p, size_t *cap, size_t size)
+{
+	if (*cap * size <= KEEP_BYTES)
+		return p;
+	free(p);
+	*cap = 0;
+	return NULL;
+}
+
 static void forget_puts(struct store_log *l)
 {
-	if (l->cap_bytes > KEEP_BYTES) {
-		free(l->bytes);
-		l->bytes = NULL;
-		l->cap_bytes = 0;
-	}
+	l->bytes = keep_small(l->bytes, &l->cap_bytes, 1);
+	l->values = keep_small(l->values, &l->cap_values, sizeof(*l->values));
+	l->puts = keep_small(l->puts, &l->cap_puts, sizeof(*l->puts));
 	l->nr_puts = l->nr_values = l->nr_bytes = 0;
 }
 
