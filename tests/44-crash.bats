@@ -22,7 +22,7 @@ submitter() { # NAME
 }
 
 @test "each job that was acknowledged while daemons were killed runs once, and ends once" {
-	local kills=${STINT_LONG:+1000} each=${STINT_LONG:+2}
+	local kills=${STINT_KILLS:-${STINT_LONG:+1000}} each=${STINT_LONG:+2}
 	start_controller_anew() {
 		slay "$controller"
 		start_controller
@@ -86,7 +86,7 @@ disturb() {
 }
 
 @test "... and one that is moved and begun anew meanwhile ends once, with nothing run twice in a life" {
-	local kills=${STINT_LONG:+1000} job submitters
+	local kills=${STINT_KILLS:-${STINT_LONG:+1000}} job submitters
 	touch "$bed/taken"
 	slay "$(service_pid controller)"
 	start_controller
@@ -95,7 +95,7 @@ disturb() {
 		background="${background:+$background }$!"
 	done
 	submitters=$background
-	for n in $(seq "${kills:-${STINT_KILLS:-12}}"); do
+	for n in $(seq "${kills:-12}"); do
 		sleep "0.$((RANDOM % 10))"
 		slay "$controller"
 		start_controller
