@@ -61,6 +61,25 @@ bool claim_lower(pid_t tid)
 	return set_class(tid, SCHED_IDLE, 0);
 }
 
+bool claim_is_marked(pid_t tid)
+{
+	int ignored;
+
+	return claim_lowered(ioprio_of(tid), &ignored, &ignored);
+}
+
+bool claim_stir(pid_t tid)
+{
+	return sched_getscheduler(tid) == SCHED_IDLE && claim_is_marked(tid) &&
+	       set_class(tid, SCHED_OTHER, 0);
+}
+
+bool claim_settle(pid_t tid)
+{
+	return claim_is_marked(tid) && sched_getscheduler(tid) == SCHED_OTHER &&
+	       set_class(tid, SCHED_IDLE, 0);
+}
+
 bool claim_raise(pid_t tid)
 {
 	int policy, priority;

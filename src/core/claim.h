@@ -24,6 +24,16 @@
 bool claim_lower(pid_t tid);
 /* Back, if it was lowered by claim_lower(). */
 bool claim_raise(pid_t tid);
+/*
+ * One that was lowered is scheduled as usual for a moment, in which it stops or ends:
+ * where an owner keeps the processors busy it would wait for seconds to be let do that.
+ * True if this call changed it.  Its mark stays, so claim_settle() knows who is to be
+ * lowered again, and so does claim_lower().
+ */
+bool claim_stir(pid_t tid);
+bool claim_settle(pid_t tid);
+/* Is it marked, stirred or not? */
+bool claim_is_marked(pid_t tid);
 
 /*
  * Is that the I/O priority of a lowered thread?  Then *ret_policy and

@@ -79,6 +79,24 @@ static void there_and_back(void)
 	CHECK(!claim_raise(0));
 }
 
+/* It is scheduled as usual, and all know that it is to be lowered again. */
+static void stirred(void)
+{
+	CHECK(!claim_stir(0) && !claim_settle(0) && !claim_is_marked(0));
+	CHECK(claim_lower(0) && claim_is_marked(0));
+	if (!may_raise())
+		return;
+	CHECK(claim_stir(0) && !claim_stir(0));
+	CHECK(sched_getscheduler(0) == SCHED_OTHER && claim_is_marked(0));
+	CHECK(claim_settle(0) && !claim_settle(0));
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+	CHECK(claim_stir(0) && claim_lower(0)); /* the agent's look meanwhile */
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+	CHECK(claim_stir(0) &&
+	      claim_raise(0)); /* its owner has gone meanwhile */
+	CHECK(!claim_is_marked(0) && !claim_settle(0));
+}
+
 static void its_own_class(void)
 {
 	struct sched_param none = { .sched_priority = 0 };
@@ -175,6 +193,11 @@ static void test_there_and_back(void **state)
 	in_child(there_and_back);
 }
 
+static void test_stirred(void **state)
+{
+	in_child(stirred);
+}
+
 static void test_its_own_class(void **state)
 {
 	(void)state;
@@ -220,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_stirred),
 		cmocka_unit_test(test_its_own_class),
 		cmocka_unit_test(test_in_a_hurry),
 		cmocka_unit_test(test_its_own_idle_disk),

@@ -110,6 +110,12 @@ struct move_source_ops {
 	 * move_calm().
 	 */
 	void (*hurry)(void *ctx, bool on);
+	/*
+	 * Its threads are to stop (on), or run on: the group they are in may be let run
+	 * as any other meanwhile, as nobody stops who is never scheduled.  NULL: there
+	 * is nothing to do.
+	 */
+	void (*stir)(void *ctx, bool on);
 	/* The keeper's own state of the rank (PMI, stdio); malloc'd. */
 	int (*save)(void *ctx, void **ret, size_t *ret_n, struct error *err);
 	/*
@@ -267,8 +273,8 @@ int move_land(const void *arg, size_t n, const int *fds, size_t nr_fds);
 int move_release(int fd, struct error *err) must_check;
 
 /*
- * End the real-time priority of pid's threads, after the source's engine has
- * died in a move with a hurry() op.
+ * End what hurry() and stir() ops did to pid's threads, after the source's engine has
+ * died.
  */
 void move_calm(pid_t pid);
 

@@ -197,6 +197,14 @@ int capsule_freeze(struct capsule *c, struct error *err)
 	return 0;
 }
 
+void capsule_stir(struct capsule *c, bool on)
+{
+}
+
+void capsule_hasten(struct capsule *c)
+{
+}
+
 int capsule_thaw(struct capsule *c, struct error *err)
 {
 	assert(c);

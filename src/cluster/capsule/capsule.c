@@ -24,8 +24,9 @@
 #include "core/packet.h"
 #include "core/xalloc.h"
 
-#define TAKE_TRIES 20	/* of 10 ms, for a name */
-#define DIE_MS	   5000 /* for init to end all, before that is left to sweep */
+#define TAKE_TRIES 20  /* of 10 ms, for a name */
+#define DIE_MS	   300 /* for init to end all, as a rule; then it is hastened, */
+#define DIE_TRIES  16  /* that often, before that is left to sweep */
 
 /* ---- what is asked for ---- */
 
@@ -290,6 +291,18 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 
 /* ---- removing ---- */
 
+static bool is_dead_soon(struct capsule *c)
+{
+	struct pollfd p = { .fd = c->init, .events = POLLIN };
+
+	for (int i = 0; i < DIE_TRIES; i++) {
+		if (poll(&p, 1, DIE_MS) > 0)
+			return true;
+		capsule_hasten(c);
+	}
+	return poll(&p, 1, DIE_MS) > 0;
+}
+
 /*
  * Ask init to end everything; if it cannot, do it ourselves.  When it is dead
  * all in its pid namespace are.
@@ -297,15 +310,17 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 static bool end_all(struct capsule *c)
 {
 	struct request req = { .type = REQUEST_DIE };
-	struct pollfd p = { .fd = c->init, .events = POLLIN };
 	siginfo_t info;
 
 	if (c->init < 0)
 		return true;
-	(void)!packet_send(c->ctl, &req, sizeof(req), &c->init, 1);
-	if (poll(&p, 1, c->mute ? 0 : DIE_MS) <= 0) {
+	if (c->mute)
 		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
-		if (poll(&p, 1, c->mute ? DIE_MS : 0) <= 0)
+	else
+		(void)!packet_send(c->ctl, &req, sizeof(req), &c->init, 1);
+	if (!is_dead_soon(c)) {
+		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
+		if (poll(&(struct pollfd){ c->init, POLLIN, 0 }, 1, 0) <= 0)
 			return false; /* cgroup_remove() kills and thaws */
 	}
 	waitid(P_PIDFD, c->init, &info, WEXITED | __WALL | WNOHANG);
@@ -397,6 +412,16 @@ int capsule_thaw(struct capsule *c, struct error *err)
 	hold_back(c, true);
 	return c->cg.kind ? cgroup_thaw(&c->cg, err)
 			  : freeze_by_signal(c, false, err);
+}
+
+void capsule_stir(struct capsule *c, bool on)
+{
+	cgroup_stir(c->cg.dirs, c->cg.nr_dirs, c->weight, on);
+}
+
+void capsule_hasten(struct capsule *c)
+{
+	cgroup_hasten(c->cg.dirs, c->cg.nr_dirs);
 }
 
 const char *capsule_freezer(const struct capsule *c)

@@ -299,6 +299,13 @@ int capsule_fast_path(struct capsule *c, const struct net_hooks *seen,
  */
 int capsule_freeze(struct capsule *c, struct error *err) must_check;
 int capsule_thaw(struct capsule *c, struct error *err) must_check;
+/*
+ * Where the host's owner goes before guests (core/claim.h): let threads that were
+ * stirred get a processor, so that they stop (on), or put all behind others again.
+ */
+void capsule_stir(struct capsule *c, bool on);
+/* All in it was killed, or is about to be: its end does not wait for the owner's work. */
+void capsule_hasten(struct capsule *c);
 /* "v1", "v2" or "signals", for messages. */
 const char *capsule_freezer(const struct capsule *c);
 

@@ -149,6 +149,14 @@ int cgroup_hold_back(const struct capsule_cgroup *cg,
  * group.  Looks first, and writes only what differs.
  */
 void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low);
+/*
+ * On: have the groups go as if they had never been claimed, so that threads in them that
+ * were stirred (core/claim.h) get to stop.  Off: all in them that is marked is lowered
+ * again, and they are behind others if anything is.
+ */
+void cgroup_stir(char *const *dirs, unsigned n, unsigned cpu_weight, bool on);
+/* What is in them was killed: have it end, and its memory free, although others compute. */
+void cgroup_hasten(char *const *dirs, unsigned n);
 /* How often they were hit so far; of those that are not set, what others' limits do. */
 void cgroup_met(const struct capsule_cgroup *cg, const struct limits *limits,
 		struct limits_met *ret);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cluster/capsule/cgroup.h"
+#include "core/claim.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 
@@ -141,6 +142,52 @@ void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low)
 {
 	for (unsigned i = 0; i < n; i++)
 		claim_one(dirs[i], cpu_weight ? cpu_weight : 100, low);
+}
+
+/* Call fn() for each thread in the group; true if it ever was. */
+static bool any_thread(const char *dir, bool (*fn)(pid_t tid))
+{
+	static const char *const files[] = { "tasks", "cgroup.threads" };
+	bool any = false;
+
+	for (unsigned i = 0; i < 2; i++) {
+		char *path = xasprintf("%s/%s", dir, files[i]), *text, *at,
+		     *end;
+		ssize_t n = io_read_file(AT_FDCWD, path, 1 << 24, &text);
+		long tid;
+
+		free(path);
+		if (n < 0)
+			continue;
+		for (at = text; (tid = strtol(at, &end, 10)) > 0; at = end)
+			any |= fn((pid_t)tid);
+		free(text);
+	}
+	return any;
+}
+
+static bool settle_thread(pid_t tid)
+{
+	(void)claim_settle(tid);
+	return claim_is_marked(tid);
+}
+
+void cgroup_stir(char *const *dirs, unsigned n, unsigned cpu_weight, bool on)
+{
+	bool low = false;
+
+	for (unsigned i = 0; i < n && !on; i++)
+		low |= any_thread(dirs[i], settle_thread);
+	if (on || low)
+		cgroup_claim(dirs, n, cpu_weight, low);
+}
+
+void cgroup_hasten(char *const *dirs, unsigned n)
+{
+	/* Whatever its weight was: it is of nobody any more. */
+	cgroup_claim(dirs, n, 0, false);
+	for (unsigned i = 0; i < n; i++)
+		(void)any_thread(dirs[i], claim_stir);
 }
 
 bool cgroup_has(const struct capsule_cgroup *cg, unsigned i,

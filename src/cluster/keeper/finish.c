@@ -38,6 +38,7 @@ void keeper_kill_rank(struct keeper_rank *rank)
 {
 	struct error err = ERROR_INIT;
 
+	capsule_hasten(rank->capsule);
 	if (capsule_kill(rank->capsule, 0, SIGKILL, &err) < 0)
 		log_warnx("%s", err.text);
 }

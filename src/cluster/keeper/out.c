@@ -70,6 +70,13 @@ static void op_hurry(void *ctx, bool on)
 	keeper_engine_hurry(on);
 }
 
+static void op_stir(void *ctx, bool on)
+{
+	struct out *o = ctx;
+
+	capsule_stir(o->k->rank.capsule, on);
+}
+
 static int op_save(void *ctx, void **ret, size_t *ret_n, struct error *err)
 {
 	uint8_t *p;
@@ -115,6 +122,7 @@ static const struct move_source_ops source_ops = {
 	.replug = op_replug,
 	.hold = op_hold,
 	.hurry = op_hurry,
+	.stir = op_stir,
 	.save = op_save,
 	.commit = op_commit,
 };
@@ -306,6 +314,7 @@ static void mend(struct keeper_rank *rank)
 	fd_auto pidfd = (int)syscall(SYS_pidfd_open, rank->pid, 0);
 
 	move_calm(rank->pid);
+	capsule_stir(rank->capsule, false);
 	if ((pidfd >= 0 && move_heal(rank->pid, pidfd, &err) < 0) ||
 	    capsule_thaw(rank->capsule, &err) < 0 ||
 	    capsule_plug(rank->capsule, &err) < 0)

@@ -11,8 +11,8 @@
 #include "move/send/handover.h"
 #include "move/send/track.h"
 
-int send_process_open(struct send_process *p, struct watch *w,
-		      struct channel *ch, struct error *err)
+int send_process_open(struct send_process *p, const struct move_source *src,
+		      struct watch *w, struct channel *ch, struct error *err)
 {
 	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (p->pidfd < 0)
@@ -21,6 +21,8 @@ int send_process_open(struct send_process *p, struct watch *w,
 	if (!p->tracee)
 		return -ESRCH;
 	p->tracee->watch = w;
+	p->tracee->stir = src->ops ? src->ops->stir : NULL;
+	p->tracee->stir_ctx = src->ctx;
 	p->pages = page_sender_create(p->pid, ch, err);
 	return p->pages ? 0 : -ESRCH;
 }

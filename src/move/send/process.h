@@ -13,6 +13,7 @@
 #include "core/channel.h"
 #include "core/error.h"
 #include "move/memory/pages.h"
+#include "move/move.h"
 #include "move/proc/proc.h"
 #include "move/proc/watch.h"
 #include "move/tracee/tracee.h"
@@ -35,8 +36,9 @@ struct send_process {
 };
 
 /* Open the pidfd and what else is needed to read it. pid is set. */
-int send_process_open(struct send_process *p, struct watch *w,
-		      struct channel *ch, struct error *err) must_check;
+int send_process_open(struct send_process *p, const struct move_source *src,
+		      struct watch *w, struct channel *ch,
+		      struct error *err) must_check;
 /*
  * Kill it, because its copy runs.  Its threads leave the real-time class first: freeing
  * their memory takes long, and would take seconds where that class gets only a few

@@ -75,7 +75,7 @@ static int send_check(struct sending *s, struct error *err)
 		*err = why;
 	if (r < 0 || t < 0)
 		return r < 0 ? r : t;
-	r = send_process_open(&s->process, s->watch, s->ch, err);
+	r = send_process_open(&s->process, s->src, s->watch, s->ch, err);
 	return r < 0 ? r : move_fault(MF_SOURCE_CHECKED, err);
 }
 

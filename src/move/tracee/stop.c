@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "core/claim.h"
 #include "core/hurry.h"
 #include "core/xalloc.h"
 #include "move/move.h"
@@ -77,11 +78,18 @@ static void forget_gone(struct tracee *t)
 	t->nr = n;
 }
 
+static void stir(const struct tracee *t, bool on)
+{
+	if (t->stir)
+		t->stir(t->stir_ctx, on);
+}
+
 int tracee_stop_leader(struct tracee *t, struct error *err)
 {
 	int r;
 
 	watch_stands(t->watch, true);
+	stir(t, true);
 	r = task_seize(t, t->pid, err);
 	if (r > 0)
 		r = task_take_stop(t, &t->task[0], err);
@@ -122,6 +130,7 @@ int tracee_stop(struct tracee *t, struct error *err)
 	int r;
 
 	watch_stands(t->watch, true);
+	stir(t, true);
 	while ((r = seize_new(t, err)) > 0) {
 		for (; done < t->nr; done++)
 			if ((r = task_take_stop(t, &t->task[done], err)) < 0)
@@ -149,12 +158,15 @@ void tracee_resume(struct tracee *t)
 	for (size_t i = t->nr; i-- > 0;) {
 		if (t->task[i].hurried)
 			hurry_end(t->task[i].tid);
+		if (t->task[i].stirred)
+			(void)claim_settle(t->task[i].tid);
 		if (t->task[i].going)
 			continue;
 		if (t->task[i].seized)
 			tracee_resume_call(t, i);
 		task_leave(&t->task[i]);
 	}
+	stir(t, false);
 	watch_stands(t->watch, false);
 	for (size_t i = t->nr; i-- > 0;)
 		if (t->task[i].seized)

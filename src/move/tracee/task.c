@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/claim.h"
 #include "core/hurry.h"
 #include "core/units.h"
 #include "core/xalloc.h"
@@ -110,7 +111,8 @@ int task_seize(struct tracee *t, pid_t tid, struct error *err)
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH)
 		return error_sys(err, -errno, "stopping thread %d", tid);
 	/* the thread runs no instruction of its own before it stops */
-	if (t->hurry)
+	k->stirred = claim_stir(tid);
+	if (t->hurry && !k->stirred)
 		k->hurried = hurry_begin(tid);
 	return 1;
 }

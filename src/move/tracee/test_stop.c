@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/claim.h"
 #include "core/xalloc.h"
 #include "move/proc/proc.h"
 #include "move/tracee/tracee.h"
@@ -113,11 +115,47 @@ static void a_number_of_one_that_is_traced(void **state)
 	end(stranger);
 }
 
+static unsigned stirs[2]; /* on and off */
+
+static void note_stir(void *ctx, bool on)
+{
+	assert_ptr_equal(ctx, stirs);
+	stirs[!on]++;
+}
+
+/*
+ * Where an owner computes, a guest gets no processor for seconds, and without one it
+ * cannot stop.
+ */
+static void who_is_lowered_is_let_stop(void **state)
+{
+	pid_t pid = sleeper();
+	struct error err = ERROR_INIT;
+	struct tracee *t = tracee_create(pid, &err);
+
+	assert_non_null(t);
+	t->hurry = true;
+	t->stir = note_stir;
+	t->stir_ctx = stirs;
+	assert_true(claim_lower(pid));
+	stranger = 0;
+	assert_int_equal(tracee_stop(t, &err), 0);
+	assert_true(stirs[0] == 1 && stirs[1] == 0);
+	if (!geteuid())
+		assert_int_equal(sched_getscheduler(pid), SCHED_OTHER);
+	tracee_resume(t);
+	assert_true(stirs[0] == 1 && stirs[1] == 1);
+	assert_int_equal(sched_getscheduler(pid), SCHED_IDLE);
+	tracee_destroy(t);
+	end(pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_that_is_anothers_by_now),
 		cmocka_unit_test(a_number_of_one_that_is_traced),
+		cmocka_unit_test(who_is_lowered_is_let_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,7 @@ struct task {
 	bool seized, gone;
 	bool going;		      /* resumed, and not waited for since */
 	bool hurried;		      /* its priority is raised by us */
+	bool stirred;		      /* or its claim, see core/claim.h */
 	struct user_regs_struct regs; /* as found */
 	struct user_regs_struct cont; /* as to be resumed, see settle */
 	int64_t syscall; /* interrupted call for restart_syscall, or -1 */
@@ -52,7 +53,10 @@ struct tracee {
 	int stop_sig;	     /* with which lists end */
 	bool hurry;	     /* while they stand still: see core/hurry.h */
 	struct watch *watch; /* is told when they are stopped; NULL: none */
-	uint64_t area;	     /* landing area, or 0 */
+	/* move_source_ops.stir(), where there is one */
+	void (*stir)(void *ctx, bool on);
+	void *stir_ctx;
+	uint64_t area; /* landing area, or 0 */
 	size_t area_size;
 	uint64_t vdso, vdso_end; /* once the area is mapped */
 	bool leave_vdso;	 /* stop threads outside of it, if possible */
