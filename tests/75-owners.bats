@@ -9,3 +9,7 @@ bats_require_minimum_version 1.5.0
 		false
 	}
 }
+
+@test "two copies of a rank that compute would be seen, and one that stays" {
+	timeout 300 "$BATS_TEST_DIRNAME/mpi/copies.py"
+}

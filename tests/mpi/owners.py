@@ -9,8 +9,8 @@ draw of a few seconds.  Every --strike seconds (0: never) the controller, an age
 keeper is killed, mostly while a rank is moving; the first two are started again.
 All the time, and afterwards,
 
- - no rank is there twice: of a job's rank no more than one process runs (a move
-   freezes one before the other goes on);
+ - no rank is there twice: of a rank's processes no two ever compute (a move freezes one
+   before the other goes on), and the second one is gone in time (copies.py);
  - no contract is exceeded: no host has been disturbed more often than its terms allow,
    and one allows only a few a day;
  - a host whose owner is there has been given back in the time of its terms, or is
@@ -25,22 +25,23 @@ them gets a new day, and all do before the end, so that ranks that stand still t
 import os
 import random
 import re
+import shutil
 import sys
 import time
 
 import bed
+from copies import Copies
 from procs import kill, processes, read_proc, stat_of, until
 
 GIVE_BACK = 5  # seconds
 FEW, MANY = 4, 100000  # disturbances a day, at the first host and at the others
 TERMS = [f"give-back = {GIVE_BACK}", "freeze = 5", "linger = 1"]
 RANKS = 3
-
-
-def cpu_of(pid):
-    """Ticks of processor time that it has had; 0 if there is none."""
-    fields = read_proc(pid, "stat").rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12]) if len(fields) > 12 else 0
+WORDS = 8  # of a job's program
+# Seconds for which a rank may be there twice, one of them standing still: who is in doubt
+# about that asks as soon as those whom it takes are connected, which takes seconds at most
+# after one of them was killed, and so does to remove what is not needed any more.
+TWICE_MOST = 20
 
 
 class Owners:
@@ -54,6 +55,8 @@ class Owners:
         self.struck = set()  # jobs whose keeper was killed
         self.next_strike = time.monotonic() + opts.strike
         self.late = set()
+        self.copies = Copies(lambda: [(j.number, j.process.args[-WORDS:])
+                                      for j in self.jobs], self.keep, TWICE_MOST)
         self.began = time.monotonic()
 
     def set_terms(self):
@@ -96,28 +99,21 @@ class Owners:
 
     def ranks_of(self, job):
         """Processes that are ranks of a job, at either end of a move."""
-        words = job.process.args
-        name = words[words.index("--seconds") - 1]
-        return [p for p in processes("--seed", words[-1])
-                if read_proc(p, "cmdline").split("\0")[0] == name]
+        return [int(p) for (n, _), pids in self.copies.found().items()
+                if n == job.number for p in pids]
+
+    def keep(self, what, lines):
+        """What there is to be read about a rank that is there twice."""
+        print(f"# {what}", *lines, *self.bed.stint("ps").stdout.splitlines(),
+              sep="\n#   ", flush=True)
+        logs = ["controller.log", *[f"{h}/agent.log" for h in self.bed.hosts]]
+        for path in logs if self.opts.keep else ():
+            shutil.copy(f"{self.bed.home}/{path}",
+                        os.path.join(self.opts.keep, path.replace("/", "-")))
 
     def no_rank_twice(self):
-        """More copies than there are ranks get processor time, for longer than a move takes
-        to hand over: then a rank is there twice.  A frozen copy that is still to be removed
-        is none, however long a busy machine takes for that."""
-        for job in self.jobs:
-            def copies(job=job):
-                return sum((stat_of(p) or "T")[0] not in "tT"
-                           for p in self.ranks_of(job))
-            if copies() <= RANKS or until(lambda c=copies: c() <= RANKS, 20):
-                continue
-            before = {p: cpu_of(p) for p in self.ranks_of(job)}
-            time.sleep(5)
-            run = [p for p in self.ranks_of(job)
-                   if cpu_of(p) > before.get(p, cpu_of(p))]
-            if len(run) > RANKS:
-                raise bed.Failed(f"{len(run)} copies of the {RANKS} ranks of "
-                                 f"job {job.number} run")
+        if self.copies.wrong:
+            raise bed.Failed("; ".join(self.copies.wrong))
 
     # ---- owners
 
@@ -224,6 +220,7 @@ class Owners:
         for h in self.bed.hosts:  # what was reported last stays
             self.bed.stint("testbed", "owner", h, "away")
         before = self.bed.things()
+        self.copies.start()
         end = time.monotonic() + self.opts.seconds
         while time.monotonic() < end:
             try:
@@ -252,8 +249,12 @@ class Owners:
             if j.wait(200) and j.number not in self.struck:
                 raise bed.Failed(f"job {j.number}: exit {j.process.returncode}:"
                                  f" {j.errors()[-500:]}")
+        self.copies.close()
+        self.no_rank_twice()
         self.bed.nothing_new(before)
-        told = ", ".join(f"{k} {v}" for k, v in self.counts.items())
+        told = ", ".join([*[f"{k} {v}" for k, v in self.counts.items()],
+                          f"twice {len(self.copies.took)} for at most "
+                          f"{max(self.copies.took, default=0):.1f} s"])
         return f"ok {told} in {time.monotonic() - self.began:.0f} s"
 
 
@@ -261,6 +262,7 @@ def main():
     p = bed.parser()
     p.add_argument("--seconds", type=float, default=300)
     p.add_argument("--strike", type=float, default=5)
+    p.add_argument("--keep", help="a folder for the logs, if a rank is there twice")
     opts = p.parse_args()
     return bed.main(opts, lambda b: Owners(b, opts).run(), 6, "--policy=stint")
 
