@@ -101,6 +101,23 @@ setup() {
 	END
 	"$stint" sim -p stint -w poisson:max-size=4 -L 0.3 -n 50 --activity "$dir/a.csv" --json |
 		python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["processors"] == 60 and d["owners"]["returns"] > 100'
+	# Each owner's own figures, a line a host; together they are those of all.
+	"$stint" sim -p stint -w poisson:max-size=4 -L 0.3 -n 200 --activity "$dir/a.csv" --rank-memory 8M \
+		--seed 5 --out-owners "$dir/o.csv" --json >"$dir/sim"
+	python3 - "$dir/sim" "$dir/o.csv" "$("$stint" --version | grep -o '[0-9][0-9.]*')" <<-'END'
+		import csv, json, sys
+		all, rows = json.load(open(sys.argv[1]))["owners"], list(csv.DictReader(open(sys.argv[2])))
+		assert {r["host"] for r in rows} == {f"h{i}" for i in range(1, 61)} and len(rows) == 60
+		assert {(r["seed"], r["version"]) for r in rows} == {("5", sys.argv[3])}
+		assert set(all) == set(rows[0]) - {"host", "seed", "version"}
+		for k in all:
+		    of = max if k.endswith("most") else sum
+		    assert abs(of(float(r[k]) for r in rows) - all[k]) <= 1e-6 * (60 + all[k]), k
+		assert all["refill"] > 0 and all["disturbed"] > 0
+		assert len({r["returns"] for r in rows}) > 10
+	END
+	run -2 --separate-stderr "$stint" sim -p stint -w poisson -L 0.3 -n 5 --out-owners "$dir/x"
+	[[ "$stderr" == *"--out-owners is for --activity"* ]]
 	for wrong in "-P 60" "-o $dir/c" "-P 60 -o $dir/c -w lanl" "-P 60 -o $dir/c --owners=idle=x" "-P 99999 -o $dir/c"; do
 		run "$stint" trace generate --activity $wrong
 		[ "$status" -eq 2 ]

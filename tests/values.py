@@ -45,7 +45,7 @@ POOLS = ["", "x", "1.2.3/8", "1.2.3.4/33", "10.0.0.0/31", "10.0.0.0", "10.0.0.1/
          "10.0.0.0/7", "0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/8", "255.0.0.0/8"]
 
 FREE = {"measured", "key", "config", "log", "out", "record", "results", "figures", "events", "swf",
-        "replay", "gantt", "out-swf", "plot", "series", "svg", "run-dir", "state-dir",
+        "replay", "gantt", "out-swf", "out-owners", "plot", "series", "svg", "run-dir", "state-dir",
         "uplink", "output", "activity", "guests-of", "owners", "calendar", "cgroup"}
 FREE_OF = {"keeper": {"for"}}  # ... and of these commands alone
 CLIENT = {"controller": ADDRESSES}

@@ -277,7 +277,7 @@ static void print_run_json(const struct sim_args *a,
 /* Where the run's results go: opened before it, so that a wrong path is
  * known at once. */
 struct files {
-	struct output *csv, *swf;
+	struct output *csv, *swf, *owners;
 };
 
 static int open_files(const struct sim_args *a, struct files *f,
@@ -289,6 +289,8 @@ static int open_files(const struct sim_args *a, struct files *f,
 		r = output_open(a->out, &f->csv, err);
 	if (!r && a->out_swf)
 		r = output_open(a->out_swf, &f->swf, err);
+	if (!r && a->out_owners)
+		r = output_open(a->out_owners, &f->owners, err);
 	return r;
 }
 
@@ -296,6 +298,7 @@ static void abort_files(struct files *f)
 {
 	output_abort(f->csv);
 	output_abort(f->swf);
+	output_abort(f->owners);
 	*f = (struct files){ 0 };
 }
 
@@ -325,11 +328,14 @@ static int write_files(struct sim_args *a, const struct sim_result *result,
 		output_jobs_csv(f->csv, result);
 	if (f->swf)
 		output_jobs_swf(f->swf, result, kept->job ? kept : NULL, note);
+	if (f->owners)
+		owned_csv(result, output_stream(f->owners));
 	r = sim_figures_commit(&a->figures, &run, err);
 	free(name);
 	free(note);
 	r = output_end(&f->csv, r, err);
-	return output_end(&f->swf, r, err);
+	r = output_end(&f->swf, r, err);
+	return output_end(&f->owners, r, err);
 }
 
 static void print_summary(const struct sim_args *a,
@@ -344,6 +350,11 @@ static void print_summary(const struct sim_args *a,
 	free(note);
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && !strcmp(path, "-");
+}
+
 static int report(struct sim_args *a, const struct sim_result *result,
 		  struct swf_trace *kept, struct files *f, struct error *err)
 {
@@ -353,8 +364,8 @@ static int report(struct sim_args *a, const struct sim_result *result,
 	if (r < 0)
 		return r;
 	/* A table would spoil what goes to standard output. */
-	if ((a->out && !strcmp(a->out, "-")) ||
-	    (a->out_swf && !strcmp(a->out_swf, "-")))
+	if (is_stdout(a->out) || is_stdout(a->out_swf) ||
+	    is_stdout(a->out_owners))
 		return 0;
 	summary_make(result, &s);
 	if (a->json)

@@ -17,6 +17,7 @@
 enum {
 	KEY_SWF = 256,
 	KEY_OUT_SWF,
+	KEY_OUT_OWNERS,
 	KEY_SERIES,
 	KEY_PLOT,
 	KEY_GANTT,
@@ -70,6 +71,9 @@ static const struct argp_option options[] = {
 	  "event (all)",
 	  0 },
 	{ "out-swf", KEY_OUT_SWF, "FILE", 0, "write the schedule as SWF", 1 },
+	{ "out-owners", KEY_OUT_OWNERS, "FILE", 0,
+	  "with --activity: write a line per host, with what its owner bore, CSV",
+	  1 },
 	{ "json", KEY_JSON, 0, 0, "print the summary as JSON", 1 },
 	{ "extra-columns", KEY_EXTRA, "refuse|ignore", 0,
 	  "what to do with an SWF file of more than 18 columns (refuse)", 2 },
@@ -122,6 +126,8 @@ static const char **text_option(struct sim_args *a, int key)
 		return &a->out;
 	case KEY_OUT_SWF:
 		return &a->out_swf;
+	case KEY_OUT_OWNERS:
+		return &a->out_owners;
 	case KEY_SERIES:
 		return &a->figures.series_path;
 	case KEY_PLOT:
@@ -188,7 +194,10 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 /* A file that is written twice, or is the input, would be lost. */
 static int check_files(const struct sim_args *a, struct error *err)
 {
-	const char *const out[] = { a->out, a->out_swf, a->figures.series_path,
+	const char *const out[] = { a->out,
+				    a->out_swf,
+				    a->out_owners,
+				    a->figures.series_path,
 				    a->figures.plot_path,
 				    a->figures.gantt_path };
 	const char *const in[] = { a->swf, a->replay, a->events,
@@ -248,7 +257,11 @@ static int check_choice(const struct sim_args *a, struct error *err)
 	if (a->trace.follow &&
 	    (!a->swf || a->setup.load > 0 || a->machine.speedup))
 		return setup_args_no_follow(err);
-	if (!a->policy && (a->out || a->out_swf || writes_figures(&a->figures)))
+	if (a->out_owners && !a->owners.path)
+		return error_set(err, -EINVAL,
+				 "--out-owners is for --activity");
+	if (!a->policy && (a->out || a->out_swf || a->out_owners ||
+			   writes_figures(&a->figures)))
 		return error_set(err, -EINVAL,
 				 "a comparison writes no such file: give "
 				 "--policy NAME to simulate the recorded jobs");

@@ -21,7 +21,8 @@
  * what owners hold.  trace, config and figures are filled in as far as options
  * say; recorded is empty. */
 struct sim_args {
-	const char *policy, *swf, *workload, *replay, *out, *out_swf, *events;
+	const char *policy, *swf, *workload, *replay, *out, *out_swf,
+		*out_owners, *events;
 	struct machine_args machine;
 	struct setup_args setup;
 	bool json, list;

@@ -470,7 +470,7 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	if (!r)
 		engine_averages(&g);
 	if (!r && g.owners)
-		owners_sum(&g, &g.result.owners);
+		owners_sum(&g, &g.result);
 	followers_destroy(g.followers);
 	owners_destroy(g.owners);
 	moves_destroy(g.moves);
@@ -489,12 +489,4 @@ int sim_run(const struct sim_config *config, struct sim_result *ret,
 	else
 		*ret = g.result;
 	return r;
-}
-
-void sim_result_clear(struct sim_result *result)
-{
-	free(result->record);
-	free(result->split);
-	free(result->why_rejected);
-	*result = (struct sim_result){ 0 };
 }

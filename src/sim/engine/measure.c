@@ -1,6 +1,8 @@
 /*
  * measure.c - averages over time, as integrals that grow at every instant
  */
+#include <stdlib.h>
+
 #include "sim/engine/engine.h"
 
 static double min_double(double a, double b)
@@ -63,4 +65,15 @@ void engine_averages(struct engine *g)
 	a->fragmentation = s->fragmentation / t;
 	a->queue_length = s->queue / t;
 	a->jobs = s->jobs / t;
+}
+
+void sim_result_clear(struct sim_result *result)
+{
+	for (uint32_t i = 0; i < result->nr_owners; i++)
+		free(result->owner[i].name);
+	free(result->owner);
+	free(result->record);
+	free(result->split);
+	free(result->why_rejected);
+	*result = (struct sim_result){ 0 };
 }

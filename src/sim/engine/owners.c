@@ -104,54 +104,6 @@ static struct scene guests_on(const struct engine *g, const struct host *h)
 	return s;
 }
 
-/* Processor seconds a second that the owner's processes wait for guests. */
-static double wait_rate(const struct host *h, double load, uint32_t guests)
-{
-	double alone = load > h->cores ? load / h->cores : 1;
-	double shared = (load + guests) / h->cores;
-
-	return load > 0 && shared > alone ? load * (1 - alone / shared) : 0;
-}
-
-/* Sum up what has lasted since the last time. */
-static void bear(struct owners *o, struct owner *w, const struct host *h,
-		 usec_t now)
-{
-	double dt = usec_to_seconds(now - w->since);
-	uint32_t guests = w->contract.scene.running;
-
-	w->since = now;
-	if (!w->contract.scene.here || !guests)
-		return;
-	o->sum.beside += dt;
-	o->sum.waited +=
-		dt * wait_rate(h, w->state.value[ACTIVITY_LOAD], guests);
-}
-
-static void given_back(struct owners *o, struct owner *w, usec_t now)
-{
-	usec_t took = now - w->waits;
-
-	w->waits = -1;
-	o->sum.given_back++;
-	o->sum.give_back += usec_to_seconds(took);
-	if (took > o->sum.give_back_most)
-		o->sum.give_back_most = took;
-}
-
-/* The contract has noted a return. */
-static void came_back(struct owners *o, struct owner *w, usec_t now)
-{
-	const struct contract *c = &w->contract;
-
-	o->sum.returns++;
-	o->sum.disturbed += c->last[c->nr_last - 1].disturbed;
-	if (c->disturbed > w->most)
-		w->most = c->disturbed;
-	if (c->scene.running)
-		w->waits = now;
-}
-
 /* ---- a host, fed ---- */
 
 static struct scene scene_of(const struct engine *g, uint32_t ix, usec_t now)
@@ -177,12 +129,14 @@ static void feed(struct engine *g, uint32_t ix, usec_t now)
 	struct scene scene = scene_of(g, ix, now);
 	bool was_here = c->scene.here;
 
-	bear(o, w, &g->view.hosts[ix], now);
+	owners_bear(w, &g->view.hosts[ix], now);
 	contract_feed(c, o->terms, &m, &scene);
 	if (!was_here && scene.here)
-		came_back(o, w, now);
+		owners_came_back(o, w, now);
+	if (!scene.here)
+		owners_note_memory(g, w, &g->view.hosts[ix]);
 	if (w->waits >= 0 && (!scene.here || !scene.running))
-		given_back(o, w, now);
+		owners_given_back(w, now);
 	heap_set(&o->due, ix, contract_next(c, o->terms, &m));
 }
 
@@ -382,6 +336,7 @@ static struct owners *make(const struct engine *g)
 
 	o->activity = g->config->activity;
 	o->terms = g->config->terms;
+	o->refill = owners_refill_rate(g);
 	o->nr = n;
 	o->host_of = xcalloc(o->activity->nr_hosts + 1, sizeof(*o->host_of));
 	o->owner = xcalloc(n, sizeof(*o->owner));
@@ -429,25 +384,21 @@ void owners_destroy(struct owners *o)
 	free(o);
 }
 
-void owners_sum(struct engine *g, struct sim_owners *ret)
+void owners_sum(struct engine *g, struct sim_result *ret)
 {
 	struct owners *o = g->owners;
-	uint32_t most[3] = { 0 };
 
+	ret->owner = xcalloc(o->nr, sizeof(*ret->owner));
+	ret->nr_owners = o->nr;
 	for (uint32_t i = 0; i < o->nr; i++) {
-		uint32_t n;
+		const char *name = g->view.hosts[i].name;
 
 		feed(g, i, g->view.now);
-		n = o->owner[i].most;
-		for (int k = 0; k < 3; k++)
-			if (n > most[k]) {
-				uint32_t less = most[k];
-
-				most[k] = n;
-				n = less;
-			}
+		ret->owner[i] = (struct sim_owner){
+			.name = xstrdup(name ? name : ""),
+			.bore = o->owner[i].bore,
+		};
+		owners_add(&ret->owners, &o->owner[i].bore);
 	}
-	o->sum.disturbed_most = most[0];
-	o->sum.disturbed_third = most[2];
-	*ret = o->sum;
+	owners_worst(o, &ret->owners);
 }

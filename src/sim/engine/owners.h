@@ -37,7 +37,7 @@ extern const struct engine_part engine_part_owners;
 /* A rank is to come to that host, or has or will not; o may be NULL. */
 void owners_touch(struct owners *o, uint32_t ix);
 
-/* Complete the sums at the end. */
-void owners_sum(struct engine *g, struct sim_owners *ret);
+/* Complete the sums at the end: the result's owner, nr_owners and owners. */
+void owners_sum(struct engine *g, struct sim_result *ret);
 
 #endif

@@ -14,11 +14,12 @@
 struct owner {
 	struct activity_host state;
 	struct contract contract;
-	usec_t away;   /* since then, if it is not here */
-	usec_t since;  /* sums are complete up to then */
-	uint32_t most; /* disturbances in a day */
-	usec_t waits;  /* here, and for running guests to go, since; -1 */
-	bool touched;  /* jobs have changed it since it was fed */
+	usec_t away;  /* since then, if it is not here */
+	usec_t since; /* sums are complete up to then */
+	usec_t waits; /* here, and for running guests to go, since; -1 */
+	double taken; /* bytes, the most that guests had since it went away */
+	bool touched; /* jobs have changed it since it was fed */
+	struct sim_owners bore;
 };
 
 struct owners {
@@ -32,12 +33,28 @@ struct owners {
 	uint32_t *dirty;
 	size_t nr_dirty;
 	usec_t last; /* something else than time and owners changed something */
-	bool telling; /* what owners do */
-	struct sim_owners sum;
+	bool telling;  /* what owners do */
+	double refill; /* seconds until a byte is back in memory */
 };
 
 /* An event is about to be applied: look again at those of which it may change what
  * is there. */
 void owners_note(struct owners *o, const struct event *e);
+
+/* ---- what an owner bears (owners_bear.c) ---- */
+
+/* Sum up what has lasted since the last time. */
+void owners_bear(struct owner *w, const struct host *h, usec_t now);
+/* The contract has noted a return; and the last guest that ran has gone. */
+void owners_came_back(const struct owners *o, struct owner *w, usec_t now);
+void owners_given_back(struct owner *w, usec_t now);
+/* It is away, and guests have memory there. */
+void owners_note_memory(const struct engine *g, struct owner *w,
+			const struct host *h);
+double owners_refill_rate(const struct engine *g);
+
+/* All but what is of single owners, which the second knows. */
+void owners_add(struct sim_owners *to, const struct sim_owners *one);
+void owners_worst(const struct owners *o, struct sim_owners *ret);
 
 #endif

@@ -129,18 +129,25 @@ struct sim_split {
 	usec_t cpu, page;
 };
 
-/* What the owners of hosts bore, over all of them. */
+/* What the owners of hosts bore, over all of them; or one of them. */
 struct sim_owners {
 	uint64_t returns;
 	uint64_t disturbed;	  /* of them (model/contract.h) */
 	uint32_t disturbed_most;  /* in a day, one owner */
-	uint32_t disturbed_third; /* the third of them, by that */
+	uint32_t disturbed_third; /* the third of them, by that; not of one */
 	uint64_t given_back;	  /* returns after which running guests went */
 	double give_back;	  /* seconds until they had, in all */
 	usec_t give_back_most;
 	double beside; /* seconds in which an owner was beside running guests */
 	double waited; /* processor seconds that owners' processes waited for
 			  guests, all having equal shares */
+	double refill; /* seconds until what was in memory in the place of guests
+			  was read again, at the rate of its faults */
+};
+
+struct sim_owner {
+	char *name; /* of the host; "" where hosts have none */
+	struct sim_owners bore;
 };
 
 /* Integrals over time between the arrivals of the first counted (not warm-up)
@@ -167,8 +174,10 @@ struct sim_result {
 	size_t cap_split;
 	bool memory;		  /* hosts' memory mattered */
 	struct sim_owners owners; /* 0 without activity */
-	uint64_t nr_warmup;	  /* the first so many are not counted */
-	int64_t seed;		  /* of the random streams; -1: not known */
+	struct sim_owner *owner;  /* each host's; NULL without */
+	uint32_t nr_owners;
+	uint64_t nr_warmup; /* the first so many are not counted */
+	int64_t seed;	    /* of the random streams; -1: not known */
 	uint32_t procs;
 	usec_t begin, end; /* first arrival, last end */
 	double busy;	   /* processor seconds of all jobs */

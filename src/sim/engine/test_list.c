@@ -10,6 +10,7 @@
 
 #include "model/job.h"
 #include "sim/engine/test_list.h"
+#include "sim/engine/testing.h"
 #include "sim/workload/machine.h"
 
 struct list {
@@ -92,4 +93,28 @@ void check_split(const struct sim_result *result, int job, int queue,
 	assert_int_equal(s->still, still * USEC_PER_SEC);
 	assert_int_equal(s->frozen, frozen * USEC_PER_SEC);
 	assert_int_equal(s->lost, lost * USEC_PER_SEC);
+}
+
+struct activity read_activity(const char *script)
+{
+	char *text = strdup(script);
+	struct activity a;
+	struct error err;
+
+	if (activity_parse(text, strlen(text), "test", &a, &err) < 0)
+		fail_msg("%s", err.text);
+	free(text);
+	return a;
+}
+
+void run_owned(const char *policy, const char *machine, const char *script,
+	       struct sim_config config, const struct row *row, int64_t nr,
+	       struct sim_result *ret)
+{
+	struct activity a = read_activity(script);
+
+	config.activity = &a;
+	config.terms = &test_terms;
+	simulate_list(policy, machine, config, row, nr, ret);
+	activity_clear(&a);
 }

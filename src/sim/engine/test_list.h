@@ -2,6 +2,7 @@
 #ifndef SIM_ENGINE_TEST_LIST_H
 #define SIM_ENGINE_TEST_LIST_H
 
+#include "model/activity.h"
 #include "sim/engine/sim.h"
 
 /* Submit, run (= estimate), size, user; seconds.  With a least size it is
@@ -27,5 +28,14 @@ void check(const char *policy, const char *machine, const struct row *row,
 /* The parts of the time of job number `job`, from 1 on, in seconds. */
 void check_split(const struct sim_result *result, int job, int queue,
 		 int running, int still, int frozen, int lost);
+
+/* What owners do, in the lines of an activity script; activity_clear() frees it. */
+#define ACTIVITY_HEAD "time,host,what,value\n"
+struct activity read_activity(const char *script);
+
+/* The same among owners with test_terms (testing.h), whom the script tells of. */
+void run_owned(const char *policy, const char *machine, const char *script,
+	       struct sim_config config, const struct row *row, int64_t nr,
+	       struct sim_result *ret);
 
 #endif

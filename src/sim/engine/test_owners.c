@@ -16,31 +16,7 @@
 #include "sim/engine/testing.h"
 #include "sim/workload/script.h"
 
-#define HEAD "time,host,what,value\n"
-
-static struct activity read_script(const char *script)
-{
-	char *text = strdup(script);
-	struct activity a;
-	struct error err;
-
-	if (activity_parse(text, strlen(text), "test", &a, &err) < 0)
-		fail_msg("%s", err.text);
-	free(text);
-	return a;
-}
-
-static void run(const char *policy, const char *machine, const char *script,
-		struct sim_config config, const struct row *row, int64_t nr,
-		struct sim_result *ret)
-{
-	struct activity a = read_script(script);
-
-	config.activity = &a;
-	config.terms = &test_terms;
-	simulate_list(policy, machine, config, row, nr, ret);
-	activity_clear(&a);
-}
+#define HEAD ACTIVITY_HEAD
 
 /* The owner's programs take half of the host's core from 100 to 200. */
 static void load_slows_who_is_there(void **state)
@@ -49,8 +25,8 @@ static void load_slows_who_is_there(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("spread", "1x1", HEAD "100,h1,load,1\n200,h1,load,0\n",
-	    (struct sim_config){ 0 }, one, 1, &r);
+	run_owned("spread", "1x1", HEAD "100,h1,load,1\n200,h1,load,0\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.record[0].end, 350 * USEC_PER_SEC);
 	check_split(&r, 1, 0, 350, 0, 0, 0);
 	sim_result_clear(&r);
@@ -65,10 +41,11 @@ static void a_host_is_closed_until_it_is_quiet(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("fcfs", "1x1",
-	    HEAD "5,h1,owner,here\n30,h1,keyboard,busy\n40,h1,owner,away\n"
-		 "50,h1,keyboard,idle\n",
-	    (struct sim_config){ 0 }, one, 1, &r);
+	run_owned("fcfs", "1x1",
+		  HEAD
+		  "5,h1,owner,here\n30,h1,keyboard,busy\n40,h1,owner,away\n"
+		  "50,h1,keyboard,idle\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.record[0].start, 110 * USEC_PER_SEC);
 	check_split(&r, 1, 100, 100, 0, 0, 0);
 	assert_int_equal(r.owners.returns, 1);
@@ -104,9 +81,9 @@ static void first_of_both(void **state)
 	set_term("give-back", "50");
 	if (script_parse(events, strlen(events), "test", &script, NULL) < 0)
 		fail();
-	run("fcfs", "1x1", HEAD "100,h1,owner,here\n200,h1,owner,away\n",
-	    (struct sim_config){ .script = &script, .observer = &watch }, one,
-	    1, &r);
+	run_owned("fcfs", "1x1", HEAD "100,h1,owner,here\n200,h1,owner,away\n",
+		  (struct sim_config){ .script = &script, .observer = &watch },
+		  one, 1, &r);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(by[10 + i], wanted[i] * USEC_PER_SEC);
 	sim_result_clear(&r);
@@ -122,8 +99,8 @@ static void what_an_owner_bears(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("fcfs", "1x1", script, (struct sim_config){ .no_terms = true }, one,
-	    1, &r);
+	run_owned("fcfs", "1x1", script,
+		  (struct sim_config){ .no_terms = true }, one, 1, &r);
 	assert_int_equal(r.owners.returns, 1);
 	assert_int_equal(r.owners.disturbed, 1);
 	assert_int_equal(r.owners.disturbed_most, 1);
@@ -131,6 +108,24 @@ static void what_an_owner_bears(void **state)
 	assert_int_equal(r.owners.give_back_most, 100 * USEC_PER_SEC);
 	assert_true(fabs(r.owners.beside - 100) < 1e-9);
 	assert_true(fabs(r.owners.waited - 50) < 1e-9);
+	sim_result_clear(&r);
+}
+
+/* The guest stays for 100 s after one return and for 50 s after the other. */
+static void the_longest_time_is_told(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
+	static const char script[] =
+		HEAD "100,h1,owner,here\n200,h1,owner,away\n"
+		     "300,h1,owner,here\n350,h1,owner,away\n";
+	struct sim_result r;
+
+	(void)state;
+	run_owned("fcfs", "1x1", script,
+		  (struct sim_config){ .no_terms = true }, one, 1, &r);
+	assert_int_equal(r.owners.given_back, 2);
+	assert_int_equal(r.owners.give_back_most, 100 * USEC_PER_SEC);
+	assert_true(fabs(r.owners.give_back - 150) < 1e-9);
 	sim_result_clear(&r);
 }
 
@@ -146,13 +141,13 @@ static void an_owner_waits_for_itself(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("fcfs", "1x1", script, (struct sim_config){ .no_terms = true }, one,
-	    1, &r);
+	run_owned("fcfs", "1x1", script,
+		  (struct sim_config){ .no_terms = true }, one, 1, &r);
 	assert_true(fabs(r.owners.waited - 200. / 3) < 1e-9);
 	sim_result_clear(&r);
 	/* The same if the guest stays to the end. */
-	run("fcfs", "1x1", HEAD "100,h1,owner,here\n100,h1,load,2\n",
-	    (struct sim_config){ .no_terms = true }, one, 1, &r);
+	run_owned("fcfs", "1x1", HEAD "100,h1,owner,here\n100,h1,load,2\n",
+		  (struct sim_config){ .no_terms = true }, one, 1, &r);
 	assert_true(fabs(r.owners.beside - 2700) < 1e-6);
 	sim_result_clear(&r);
 }
@@ -164,11 +159,11 @@ static void the_worst_day_is_told(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("fcfs", "1x1",
-	    HEAD "100,h1,owner,here\n200,h1,owner,away\n"
-		 "300,h1,owner,here\n400,h1,owner,away\n"
-		 "90000,h1,owner,here\n90100,h1,owner,away\n",
-	    (struct sim_config){ .no_terms = true }, one, 1, &r);
+	run_owned("fcfs", "1x1",
+		  HEAD "100,h1,owner,here\n200,h1,owner,away\n"
+		       "300,h1,owner,here\n400,h1,owner,away\n"
+		       "90000,h1,owner,here\n90100,h1,owner,away\n",
+		  (struct sim_config){ .no_terms = true }, one, 1, &r);
 	assert_int_equal(r.owners.disturbed, 3);
 	assert_int_equal(r.owners.disturbed_most, 2);
 	sim_result_clear(&r);
@@ -185,16 +180,17 @@ static void who_is_gone_has_disturbed(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("spread", "2x1x1", HEAD "200,h1,owner,here\n300,h1,owner,away\n",
-	    (struct sim_config){ 0 }, two, 2, &r);
+	run_owned("spread", "2x1x1",
+		  HEAD "200,h1,owner,here\n300,h1,owner,away\n",
+		  (struct sim_config){ 0 }, two, 2, &r);
 	assert_int_equal(r.owners.disturbed, 1);
 	sim_result_clear(&r);
 	/* The first job moves from h1 to h3. */
-	run("spread", "3x1x1",
-	    HEAD "0,h1,load,0.1\n0,h2,load,0.1\n0,h3,load,0.1\n"
-		 "50,h1,owner,here\n60,h1,owner,away\n"
-		 "200,h3,owner,here\n300,h3,owner,away\n",
-	    (struct sim_config){ 0 }, two, 2, &r);
+	run_owned("spread", "3x1x1",
+		  HEAD "0,h1,load,0.1\n0,h2,load,0.1\n0,h3,load,0.1\n"
+		       "50,h1,owner,here\n60,h1,owner,away\n"
+		       "200,h3,owner,here\n300,h3,owner,away\n",
+		  (struct sim_config){ 0 }, two, 2, &r);
 	assert_int_equal(r.record[0].moves, 1);
 	assert_int_equal(r.owners.returns, 2);
 	assert_int_equal(r.owners.disturbed, 2);
@@ -211,10 +207,11 @@ static void quiet_since_the_last_that_was_there(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("fcfs", "1x1",
-	    HEAD "5,h1,owner,here\n10,h1,keyboard,busy\n30,h1,keyboard,idle\n"
-		 "50,h1,owner,away\n",
-	    (struct sim_config){ 0 }, one, 1, &r);
+	run_owned("fcfs", "1x1",
+		  HEAD
+		  "5,h1,owner,here\n10,h1,keyboard,busy\n30,h1,keyboard,idle\n"
+		  "50,h1,owner,away\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.record[0].start, 110 * USEC_PER_SEC);
 	sim_result_clear(&r);
 }
@@ -227,8 +224,8 @@ static void load_is_that_of_a_core(void **state)
 
 	(void)state;
 	set_term("load", "0.3");
-	run("fcfs", "1x1x2", HEAD "0,h1,load,0.5\n500,h1,load,0\n",
-	    (struct sim_config){ 0 }, one, 1, &r);
+	run_owned("fcfs", "1x1x2", HEAD "0,h1,load,0.5\n500,h1,load,0\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.record[0].start, 10 * USEC_PER_SEC);
 	sim_result_clear(&r);
 }
@@ -250,8 +247,8 @@ static void an_owner_who_is_given_way_bears_nothing(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct sim_result r;
 
-		run("spread", machine[i], script, (struct sim_config){ 0 }, one,
-		    1, &r);
+		run_owned("spread", machine[i], script,
+			  (struct sim_config){ 0 }, one, 1, &r);
 		assert_int_equal(r.owners.returns, 1);
 		assert_int_equal(r.owners.given_back, 1);
 		assert_int_equal(r.owners.give_back_most, 0);
@@ -260,6 +257,20 @@ static void an_owner_who_is_given_way_bears_nothing(void **state)
 		assert_int_equal(r.record[0].moves, i);
 		sim_result_clear(&r);
 	}
+}
+
+/* Little load from 10 on, and then less: quiet for a minute at 70. */
+static void less_load_is_no_news_to_harvest(void **state)
+{
+	static const struct row one[] = { { 0, 300, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_owned("harvest", "1x1",
+		  HEAD "0,h1,load,1\n10,h1,load,0.1\n50,h1,load,0.05\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.record[0].start, 70 * USEC_PER_SEC);
+	sim_result_clear(&r);
 }
 
 /*
@@ -272,9 +283,9 @@ static void harvest_gives_way_to_load(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("harvest:recruit=5", "1x1",
-	    HEAD "100,h1,load,1\n150,h1,load,2\n200,h1,load,0\n",
-	    (struct sim_config){ 0 }, one, 1, &r);
+	run_owned("harvest:recruit=5", "1x1",
+		  HEAD "100,h1,load,1\n150,h1,load,2\n200,h1,load,0\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
 	check_split(&r, 1, 5, 300, 0, 100, 0);
 	sim_result_clear(&r);
 }
@@ -298,8 +309,8 @@ static void an_owners_job_is_no_guest_at_home(void **state)
 	(void)state;
 	set_term("quiet", "0");
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		run(all[i], "1x1", OWN_RETURN, (struct sim_config){ 0 }, own, 1,
-		    &r);
+		run_owned(all[i], "1x1", OWN_RETURN, (struct sim_config){ 0 },
+			  own, 1, &r);
 		/* harvest waits until a host has been quiet for a second. */
 		if (r.owners.disturbed || r.split[0].frozen ||
 		    r.split[0].queue > USEC_PER_SEC ||
@@ -307,8 +318,8 @@ static void an_owners_job_is_no_guest_at_home(void **state)
 			fail_msg("%s: the owner's own job is a guest", all[i]);
 		assert_int_equal(r.owners.returns, 2);
 		sim_result_clear(&r);
-		run(all[i], "1x1", OWN_RETURN, (struct sim_config){ 0 }, other,
-		    1, &r);
+		run_owned(all[i], "1x1", OWN_RETURN, (struct sim_config){ 0 },
+			  other, 1, &r);
 		assert_int_equal(r.owners.disturbed, 2);
 		assert_true(r.record[0].end > 600 * USEC_PER_SEC);
 		sim_result_clear(&r);
@@ -327,26 +338,26 @@ static void an_owners_job_starts_at_home(void **state)
 	struct sim_result r;
 
 	(void)state;
-	run("stint", "1x1",
-	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,"
-		 "away\n",
-	    (struct sim_config){ 0 }, own, 1, &r);
+	run_owned("stint", "1x1",
+		  HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,"
+		       "away\n",
+		  (struct sim_config){ 0 }, own, 1, &r);
 	assert_int_equal(r.record[0].start, 10 * USEC_PER_SEC);
 	sim_result_clear(&r);
-	run("stint:oversubscribe=no", "1x1",
-	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
-	    (struct sim_config){ 0 }, own, 1, &r);
+	run_owned("stint:oversubscribe=no", "1x1",
+		  HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
+		  (struct sim_config){ 0 }, own, 1, &r);
 	assert_int_equal(r.record[0].start, 10 * USEC_PER_SEC);
 	sim_result_clear(&r);
-	run("stint:home=no", "1x1",
-	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
-	    (struct sim_config){ 0 }, own, 1, &r);
+	run_owned("stint:home=no", "1x1",
+		  HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
+		  (struct sim_config){ 0 }, own, 1, &r);
 	assert_int_equal(r.record[0].start, 160 * USEC_PER_SEC);
 	sim_result_clear(&r);
 	/* The jobs start one after the other, in the order of the queue. */
-	run("stint", "1x1",
-	    HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
-	    (struct sim_config){ 0 }, both, 2, &r);
+	run_owned("stint", "1x1",
+		  HEAD "0,h1,own,7\n0,h1,owner,here\n100,h1,owner,away\n",
+		  (struct sim_config){ 0 }, both, 2, &r);
 	assert_int_equal(r.record[0].start, 160 * USEC_PER_SEC);
 	sim_result_clear(&r);
 }
@@ -360,10 +371,11 @@ static void who_stands_still_is_waited_for_once(void **state)
 	(void)state;
 	set_term("disturb", "1000");
 	set_term("give-back", "1d");
-	run("spread", "1x1",
-	    HEAD "100,h1,owner,here\n200,h1,owner,away\n200,h1,owner,here\n"
-		 "300,h1,owner,away\n",
-	    (struct sim_config){ 0 }, one, 1, &r);
+	run_owned("spread", "1x1",
+		  HEAD
+		  "100,h1,owner,here\n200,h1,owner,away\n200,h1,owner,here\n"
+		  "300,h1,owner,away\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.owners.returns, 2);
 	assert_int_equal(r.owners.disturbed, 1);
 	assert_int_equal(r.owners.given_back, 1);
@@ -375,7 +387,7 @@ static void who_stands_still_is_waited_for_once(void **state)
 static void who_never_can_start_is_told(void **state)
 {
 	static const struct row one[] = { { 10, 100, 1, 1, 0 } };
-	struct activity a = read_script(HEAD "0,h1,load,1\n");
+	struct activity a = read_activity(HEAD "0,h1,load,1\n");
 	struct workload *w;
 	struct sim_config c = { .policy = "fcfs",
 				.activity = &a,
@@ -392,8 +404,8 @@ static void who_never_can_start_is_told(void **state)
 	workload_destroy(w);
 	activity_clear(&a);
 	set_term("hours", "sun 3-4");
-	run("fcfs", "1x1", HEAD "0,h1,load,0.1\n", (struct sim_config){ 0 },
-	    one, 1, &r);
+	run_owned("fcfs", "1x1", HEAD "0,h1,load,0.1\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
 	assert_int_equal(r.record[0].start, (6 * 24 + 3) * 3600 * USEC_PER_SEC);
 	sim_result_clear(&r);
 }
@@ -410,6 +422,8 @@ int main(void)
 						end_terms),
 		cmocka_unit_test_setup_teardown(what_an_owner_bears,
 						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(the_longest_time_is_told,
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(an_owner_waits_for_itself,
 						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(the_worst_day_is_told,
@@ -424,6 +438,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			an_owner_who_is_given_way_bears_nothing, begin_terms,
 			end_terms),
+		cmocka_unit_test_setup_teardown(less_load_is_no_news_to_harvest,
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(harvest_gives_way_to_load,
 						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(

@@ -42,10 +42,12 @@ static void print_owners(const struct sim_owners *o, FILE *to)
 		"day: %" PRIu32 "), guests gone after %.2f s on average, "
 		"%.2f s at most\n"
 		"        %.0f s beside running guests, their programs waited "
-		"%.0f s for them\n",
+		"%.0f s for them,\n"
+		"        and their memory comes back in %.2f s a return\n",
 		o->returns, o->disturbed, o->disturbed_most,
 		o->given_back ? o->give_back / (double)o->given_back : 0,
-		usec_to_seconds(o->give_back_most), o->beside, o->waited);
+		usec_to_seconds(o->give_back_most), o->beside, o->waited,
+		o->returns ? o->refill / (double)o->returns : 0);
 }
 
 void owned_print(const struct sim_result *r, FILE *to)
@@ -73,9 +75,21 @@ void owned_print(const struct sim_result *r, FILE *to)
 		print_owners(&r->owners, to);
 }
 
+static json_t *owners_json(const struct sim_owners *o)
+{
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "returns",
+		(json_int_t)o->returns, "disturbed", (json_int_t)o->disturbed,
+		"disturbed_most", (json_int_t)o->disturbed_most, "given_back",
+		(json_int_t)o->given_back, "give_back",
+		json_number(o->give_back), "give_back_most",
+		json_number(usec_to_seconds(o->give_back_most)), "beside",
+		json_number(o->beside), "waited", json_number(o->waited),
+		"refill", json_number(o->refill));
+}
+
 void owned_json(const struct sim_result *r, json_t *to)
 {
-	const struct sim_owners *o = &r->owners;
 	struct means m;
 
 	if (!r->split)
@@ -95,15 +109,27 @@ void owned_json(const struct sim_result *r, json_t *to)
 				  json_number(m.page), "idle",
 				  json_number(r->averages.idle_memory), "skew",
 				  json_number(r->averages.skew)));
-	json_object_set_new(
-		to, "owners",
-		json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "returns",
-			  (json_int_t)o->returns, "disturbed",
-			  (json_int_t)o->disturbed, "disturbed_most",
-			  (json_int_t)o->disturbed_most, "given_back",
-			  (json_int_t)o->given_back, "give_back",
-			  json_number(o->give_back), "give_back_most",
-			  json_number(usec_to_seconds(o->give_back_most)),
-			  "beside", json_number(o->beside), "waited",
-			  json_number(o->waited)));
+	json_object_set_new(to, "owners", owners_json(&r->owners));
+}
+
+/* A line of one owner. */
+static void put_owner(const struct sim_owner *w, int64_t seed, FILE *to)
+{
+	const struct sim_owners *o = &w->bore;
+
+	fprintf(to,
+		"%s,%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64
+		",%.6f,%.6f,%.6f,%.6f,%.6f,%" PRId64 "," STINT_VERSION "\n",
+		w->name, o->returns, o->disturbed, o->disturbed_most,
+		o->given_back, o->give_back, usec_to_seconds(o->give_back_most),
+		o->beside, o->waited, o->refill, seed);
+}
+
+void owned_csv(const struct sim_result *r, FILE *to)
+{
+	fputs("host,returns,disturbed,disturbed_most,given_back,give_back,"
+	      "give_back_most,beside,waited,refill,seed,version\n",
+	      to);
+	for (uint32_t i = 0; i < r->nr_owners; i++)
+		put_owner(&r->owner[i], r->seed, to);
 }

@@ -17,4 +17,12 @@ void owned_print(const struct sim_result *result, FILE *to);
  * either. */
 void owned_json(const struct sim_result *result, json_t *to);
 
+/*
+ * A line a host, with what its owner bore, in the order of the machine:
+ *	host,returns,disturbed,disturbed_most,given_back,give_back,give_back_most,beside,
+ *	waited,refill,seed,version
+ * Times are in seconds.  Only the first line without owners.
+ */
+void owned_csv(const struct sim_result *result, FILE *to);
+
 #endif

@@ -30,6 +30,8 @@ static const struct param law_params[] = {
 	{ "gap", PARAM_TIME, 180, 1e-3, 1e9, NULL, "mean time between bursts" },
 	{ "night", PARAM_REAL, 3, 1, 1e6, NULL,
 	  "from 19 to 9 h idle periods are so many times as long" },
+	{ "weekend", PARAM_REAL, 3, 1, 1e6, NULL,
+	  "the same on Saturdays and Sundays, from 9 to 19 h" },
 	{ .name = NULL },
 };
 
@@ -51,6 +53,7 @@ int owners_law_parse(const char *text, struct owners_law *ret,
 		.burst = params_real(&p, "burst"),
 		.gap = params_real(&p, "gap"),
 		.night = params_real(&p, "night"),
+		.weekend = params_real(&p, "weekend"),
 	};
 	params_clear(&p);
 	return 0;
@@ -97,6 +100,21 @@ static bool is_night(double at)
 	return hour < 9 || hour >= 19;
 }
 
+/* Time 0 is the beginning of a Monday, as for terms (model/terms.h); the day before is there
+ * only so that midnight finds people anywhere, and is a day like most. */
+static bool is_weekend(double at)
+{
+	double day = floor(at / DAY);
+
+	return at >= 0 && day - 7 * floor(day / 7) >= 5;
+}
+
+/* So many times as long as by day is what is idle then. */
+static double slowness(const struct owners_law *law, double at)
+{
+	return is_night(at) ? law->night : is_weekend(at) ? law->weekend : 1;
+}
+
 /* The next change between day and night. */
 static double next_turn(double at)
 {
@@ -109,7 +127,7 @@ static double next_turn(double at)
 static void be_idle(struct person *p, double length)
 {
 	while (length > 0) {
-		double slow = is_night(p->clock) ? p->law->night : 1;
+		double slow = slowness(p->law, p->clock);
 		double room = (next_turn(p->clock) - p->clock) / slow;
 		double part = length < room ? length : room;
 

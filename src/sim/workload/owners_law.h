@@ -5,7 +5,7 @@
  * touches the host and it computes nothing, and busy ones.  A busy period is one
  * of typing, with bursts of computing now and then, or one of computing alone.
  * Lengths are lognormal.  People differ by how long their idle periods are; by
- * night, on all of them, these are longer.
+ * night and on Saturdays and Sundays, for all of them, these are longer.
  *
  * The traces of Arpaci 1995 are lost.  The defaults give what it says of them
  * (sections 4.1 to 4.3): by day 60 % of hosts have been idle for 15 minutes at any
@@ -31,7 +31,9 @@ struct owners_law {
 	double compute;	   /* share of busy periods without typing */
 	double burst, gap; /* means: of computing while somebody types, and of
 			      the time between */
-	double night; /* from 19 to 9 h idle periods are so many times as long */
+	/* So many times as long are idle periods from 19 to 9 h; on other hours of
+	 * Saturdays and Sundays, time 0 being a Monday's beginning. */
+	double night, weekend;
 };
 
 /* From "key=value,..."; NULL or "": the defaults. */

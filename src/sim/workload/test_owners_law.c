@@ -68,6 +68,49 @@ static void same_host(const struct activity *a, const struct activity *b,
 	assert_null(change_of(b, host, 1 + a->nr));
 }
 
+/* How many changes there are from 9 to 19 h of the days from first to before end. */
+static size_t count_by_day(const struct activity *a, int first, int end)
+{
+	const usec_t hour = 3600 * USEC_PER_SEC;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		usec_t day = a->change[i].at / USEC_PER_DAY;
+		usec_t at = a->change[i].at % USEC_PER_DAY;
+
+		n += day >= first && day < end && at >= 9 * hour &&
+		     at < 19 * hour;
+	}
+	return n;
+}
+
+/*
+ * Saturdays and Sundays, the sixth and seventh day of each week, are less busy, and the
+ * days up to the first of them are the same.
+ */
+static void weekends_are_quiet(void **state)
+{
+	struct owners_law law = law_of("weekend=10"),
+			  never = law_of("weekend=1");
+	struct activity a, b;
+	size_t week, off, next;
+
+	(void)state;
+	owners_law_draw(&law, 100, 14, 1, 0, &a);
+	owners_law_draw(&never, 100, 14, 1, 0, &b);
+	week = count_by_day(&a, 0, 5) / 5;
+	off = count_by_day(&a, 5, 7) / 2;
+	next = count_by_day(&a, 7, 12) / 5;
+	assert_true(off < week / 2 && off > 0);
+	assert_true(next > week * 8 / 10 && next < week * 12 / 10);
+	assert_true(count_by_day(&a, 12, 14) / 2 < week / 2);
+	assert_int_equal(count_by_day(&a, 0, 5), count_by_day(&b, 0, 5));
+	assert_true(count_by_day(&b, 5, 7) / 2 > week * 8 / 10);
+	activity_clear(&a);
+	activity_clear(&b);
+	assert_true(law_of(NULL).weekend == 3);
+}
+
 static void more_hosts_change_nobody(void **state)
 {
 	struct owners_law law = law_of(NULL);
@@ -156,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_published),
+		cmocka_unit_test(weekends_are_quiet),
 		cmocka_unit_test(more_hosts_change_nobody),
 		cmocka_unit_test(what_a_rule_sees),
 		cmocka_unit_test(days_are_drawn),
