@@ -156,11 +156,8 @@ static bool start(struct memshare *s, const struct view *view,
 	for (uint32_t i = 0; i < j->size; i++) {
 		const struct host *h = find_place(s, view, j);
 
-		if (!h) {
-			while (i-- > 0)
-				s->spare[hosts[i]].slots++;
-			return false;
-		}
+		if (!h)
+			return false; /* which ends the pass */
 		if (!i)
 			why = why_there(s, j, h);
 		hosts[i] = h->ix;

@@ -185,7 +185,7 @@ static bool is_ready(const struct memshare *s, const struct host *h,
 	const struct spare *spare = &s->spare[h->ix];
 	const struct held *held = &s->held[h->ix];
 
-	if (!held->since || !host_usable(h) || spare->slots <= 0)
+	if (!held->since || spare->slots <= 0) /* unusable ones have none */
 		return false;
 	/*
 	 * An empty host gives the process all of its memory: no place is

@@ -104,6 +104,47 @@ static void long_jobs_leave_some_for_others(void **state)
 	world_end(&w);
 }
 
+/* Two in the same pass share it as two in two: of ten 7, of which the first has 5. */
+static void long_jobs_that_start_together(void **state)
+{
+	struct job *a, *b;
+	struct world w;
+
+	(void)state;
+	idle_machine(&w, "dynamic-sed:long=10h", 10);
+	a = submit(&w, 1, 1, 5, true);
+	b = submit(&w, 2, 1, 5, true);
+	start_some(&w);
+	assert_int_equal(a->n, 5);
+	assert_int_equal(b->n, 2);
+	world_end(&w);
+}
+
+/* Three hosts four times as fast as the fourth would be twelve nodes; with a slot each they
+ * are three, so that of four nodes long jobs have two. */
+static void slots_bound_the_nodes(void **state)
+{
+	const struct host hosts[] = {
+		{ .speed = 1, .cores = 1, .slots = 1, .up = true },
+		{ .speed = 1, .cores = 1, .slots = 1, .up = true },
+		{ .speed = 1, .cores = 1, .slots = 1, .up = true },
+		{ .speed = 4, .cores = 1, .slots = 1, .up = true }
+	};
+	struct job *a;
+	struct world w = { .plan = PLAN_INIT };
+
+	(void)state;
+	view_init_hosts(&w.view, hosts, 4);
+	w.view.now = SEC;
+	assert_int_equal(policy_create("dynamic-sed:long=10h", 1, &w.view,
+				       &w.policy, NULL),
+			 0);
+	a = submit(&w, 1, 1, 10, true);
+	start_some(&w);
+	assert_int_equal(a->n, 2);
+	world_end(&w);
+}
+
 static void long_jobs_on_random_machines(void **state)
 {
 	struct random_stream r;
@@ -139,6 +180,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_jobs_leave_some_for_others),
+		cmocka_unit_test(long_jobs_that_start_together),
+		cmocka_unit_test(slots_bound_the_nodes),
 		cmocka_unit_test(long_jobs_on_random_machines),
 	};
 

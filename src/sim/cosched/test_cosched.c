@@ -264,6 +264,35 @@ static void neighbours_get_all(void **state)
 	assert_int_equal(r.stalled, 0);
 }
 
+/*
+ * The first of a ring sends ten messages to the next two, of which the second runs from 1000
+ * on.  By then the first does not run itself, until 100000: it has ended no sooner, whichever
+ * message was its last one.
+ */
+static void all_of_its_messages_are_handled(void **state)
+{
+	static const struct node six[6] = {
+		[0] = { .period = 100000, .on = 500 },
+		[2] = { .period = 2000, .on = 1000, .phase = 1000 }
+	};
+	static const struct program ring = { .messages = 10,
+					     .bytes = 8,
+					     .near = 2 };
+	struct cosched c = { .program = &ring,
+			     .network = { .latency = 5, .buffer = 1000 },
+			     .node = six,
+			     .nr = 6,
+			     .rounds = 1 };
+	struct cosched_result r;
+
+	(void)state;
+	for (c.seed = 0; c.seed < 20; c.seed++) {
+		cosched_run(&c, &r);
+		assert_int_equal(r.time, 100000);
+		assert_int_equal(r.stalled, 0);
+	}
+}
+
 /* Alone it is the first: all of its 1000, or half. */
 static void the_first_has_most_to_do(void **state)
 {
@@ -293,6 +322,7 @@ int main(void)
 		cmocka_unit_test(an_answer_waits_for_its_reader),
 		cmocka_unit_test(same_seed_same_time),
 		cmocka_unit_test(neighbours_get_all),
+		cmocka_unit_test(all_of_its_messages_are_handled),
 		cmocka_unit_test(the_first_has_most_to_do),
 	};
 

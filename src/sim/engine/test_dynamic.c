@@ -15,12 +15,11 @@
 
 #define HEAD "time,host,what,value\n"
 
-/* How a process fares that comes at 10, needs a minute and so much memory. */
-static struct sim_record run(const char *policy, const char *machine,
-			     const char *script, uint64_t memory)
+/* How a process fares that comes at 10 and needs a minute. */
+static struct sim_record run_with(const char *policy, const char *machine,
+				  const char *script, struct sim_config c)
 {
 	static const struct row one[] = { { 10, 60, 1, 1, 0 } };
-	struct sim_config c = { .rank_memory = memory };
 	struct owner_terms terms;
 	struct sim_result r;
 	struct activity a;
@@ -41,6 +40,14 @@ static struct sim_record run(const char *policy, const char *machine,
 	activity_clear(&a);
 	free(text);
 	return ret;
+}
+
+/* The same of one that needs so much memory. */
+static struct sim_record run(const char *policy, const char *machine,
+			     const char *script, uint64_t memory)
+{
+	return run_with(policy, machine, script,
+			(struct sim_config){ .rank_memory = memory });
 }
 
 /* Moves of a process that begins on the fast host; nobody is in its delay class but
@@ -90,6 +97,51 @@ static void users_drive_it_away(void **state)
 			 0);
 }
 
+/*
+ * It has left users at the third look, at 40; where it is then they come, too, and three looks
+ * later it has ended.
+ */
+static void who_has_moved_is_counted_anew(void **state)
+{
+	(void)state;
+	assert_int_equal(run("dynamic-sed:every=10,c1=50,c2=3", "3x1",
+			     HEAD "15,h1,users,1\n45,h2,users,1\n", 0)
+				 .moves,
+			 1);
+	assert_int_equal(run("dynamic-sed:every=10,c1=50,c2=2", "3x1",
+			     HEAD "15,h1,users,1\n35,h2,users,1\n", 0)
+				 .moves,
+			 2);
+}
+
+static void count_moves(void *data, const struct view *view,
+			const struct plan *plan)
+{
+	unsigned *moves = data;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		*moves += plan->entry[i].type == PLAN_MIGRATE;
+}
+
+/* Its move away from users begins at the first look, at 20, and takes until 55: nobody looks at it
+ * meanwhile, and where it is then there are none. */
+static void who_is_under_way_is_not_looked_at(void **state)
+{
+	unsigned planned = 0;
+	const struct sim_observer watch = { .plan = count_moves,
+					    .data = &planned };
+	const struct sim_config c = { .rank_memory = 35000000,
+				      .costs = { .link = 1000000 },
+				      .observer = &watch };
+	struct sim_record r;
+
+	(void)state;
+	r = run_with("dynamic-sed:every=10,c1=50,c2=1", "3x1",
+		     HEAD "15,h1,users,1\n", c);
+	assert_int_equal(planned, 1);
+	assert_int_equal(r.end, (70 + 35) * USEC_PER_SEC);
+}
+
 /* Its owner's programs leave less than 256 MiB of a GiB, or more. */
 static void short_of_memory_it_leaves(void **state)
 {
@@ -135,15 +187,46 @@ static void load_is_held_back_for_users(void **state)
 			 70 * USEC_PER_SEC);
 }
 
+/* Of hosts without users the least delayed one, not the first. */
+static void away_from_users_to_the_fastest(void **state)
+{
+	(void)state;
+	assert_int_equal(run("dynamic-sed:every=10,c2=2", "1x1,1x3,1x2",
+			     HEAD "15,h1,users,1\n", 0)
+				 .end,
+			 (30 + 40 * 2) * USEC_PER_SEC);
+}
+
+/* A user's host with 600 MiB free keeps 256 MiB and 512 MiB for its users. */
+static void memory_is_held_back_for_users(void **state)
+{
+	static const char machine[] = "1x1x1x1G,1x2x1x1G";
+	static const char script[] = HEAD "5,h1,memory,424M\n";
+	static const char users[] = HEAD "5,h1,memory,424M\n5,h1,users,1\n";
+
+	(void)state;
+	assert_int_equal(run("dynamic-sed:users=3", machine, script, 0).end,
+			 70 * USEC_PER_SEC);
+	assert_int_equal(run("dynamic-sed:users=3", machine, users, 0).end,
+			 130 * USEC_PER_SEC);
+	assert_int_equal(
+		run("dynamic-sed:users=3,mem-reserv=0", machine, users, 0).end,
+		70 * USEC_PER_SEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_users_a_gain_has_to_be_large),
 		cmocka_unit_test(the_count_falls),
 		cmocka_unit_test(users_drive_it_away),
+		cmocka_unit_test(who_has_moved_is_counted_anew),
+		cmocka_unit_test(who_is_under_way_is_not_looked_at),
 		cmocka_unit_test(short_of_memory_it_leaves),
 		cmocka_unit_test(away_from_users_memory_comes_first),
 		cmocka_unit_test(load_is_held_back_for_users),
+		cmocka_unit_test(away_from_users_to_the_fastest),
+		cmocka_unit_test(memory_is_held_back_for_users),
 	};
 
 	return cmocka_run_group_tests_name("dynamic", tests, NULL, NULL);

@@ -103,6 +103,55 @@ static void a_host_is_held_back_for_the_largest(void **state)
 	sim_result_clear(&r);
 }
 
+/* It moves as soon as it has settled, though another one, younger and smaller, has not. */
+static void the_first_to_settle_wakes(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 80 * MB },
+		{ .submit = 10 * USEC_PER_SEC,
+		  .run = 100 * USEC_PER_SEC,
+		  .home = 1,
+		  .memory = 70 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 2, "2x1x1x100000000", "g-loadsharing:settle=30",
+			&r);
+	assert_string_equal(text, "0 start job 1 with 1 on 0\n"
+				  "10 start job 2 with 1 on 0\n"
+				  "30 migrate job 1 rank 0 to 1\n");
+	free(text);
+	sim_result_clear(&r);
+}
+
+/*
+ * The second host has one process, which alone pages there; of the others, with two each, the
+ * first is held back.
+ */
+static void who_pages_is_not_held_back(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 2, .memory = 105 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 20 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 20 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 4, .memory = 20 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 4, .memory = 20 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 7, "4x1x1x100000000",
+			"v-reconfiguration:settle=30", &r);
+	assert_non_null(strstr(text, "\n30 reserve 2\n"));
+	free(text);
+	sim_result_clear(&r);
+}
+
 /* The host that is held back stays occupied. */
 static void who_waits_too_long_lets_it_go(void **state)
 {
@@ -247,6 +296,8 @@ int main(void)
 		cmocka_unit_test(the_largest_that_fits_leaves),
 		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
+		cmocka_unit_test(the_first_to_settle_wakes),
+		cmocka_unit_test(who_pages_is_not_held_back),
 		cmocka_unit_test(who_waits_too_long_lets_it_go),
 		cmocka_unit_test(skew_is_of_hosts_that_take_jobs),
 		cmocka_unit_test(little_idle_memory_is_not_worth_a_host),

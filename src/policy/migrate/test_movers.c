@@ -1,0 +1,170 @@
+/*
+ * test_movers.c - stint and dynamite by hand, pass by pass: for how long a job is thought to
+ * run, how many moves it may make, who is on its way
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "policy/policies.h"
+
+#include "policy/migrate/test_pass.h" /* its view and plan are global */
+
+static struct policy *decider;
+
+static int movers_begin(void **state)
+{
+	decider = NULL;
+	return pass_begin(state);
+}
+
+static int movers_end(void **state)
+{
+	policy_destroy(decider);
+	return pass_end(state);
+}
+
+static void make_policy(const char *spec)
+{
+	struct error err;
+
+	if (policy_create(spec, 1, &view, &decider, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void pass_at(int second)
+{
+	view.now = second * SEC;
+	plan_reset(&plan, &view);
+	policy_decide(decider, &view, &plan);
+}
+
+/* Is there a move in the last plan? */
+static bool moves(void)
+{
+	for (size_t i = 0; i < plan.nr; i++)
+		if (plan.entry[i].type == PLAN_MIGRATE)
+			return true;
+	return false;
+}
+
+/* A job of one rank on the first host begins at 50, and is thought to run for 100 s. */
+static void one_of_100_s(void)
+{
+	const uint32_t on = 0;
+	struct job *j = pass_arrive(1, 1);
+
+	j->estimate = 100 * SEC;
+	model_apply(&view, &(struct event){ .type = EVENT_START,
+					    .at = view.now,
+					    .job = j,
+					    .n = 1,
+					    .hosts = &on });
+}
+
+/*
+ * At 1000 load comes to its host.  By its estimate it should be over; as it is not, it is
+ * taken to run for as long again as it has run, and moves.
+ */
+static void who_outlives_its_estimate_moves(void **state)
+{
+	(void)state;
+	make_policy("stint");
+	one_of_100_s();
+	pass_at(60);
+	assert_false(moves());
+	host[0].load = 8;
+	pass_at(1000);
+	pass_at(1100);
+	assert_true(moves());
+}
+
+/* Two seconds before its estimate is over nothing is worth a move. */
+static void who_ends_soon_stays(void **state)
+{
+	(void)state;
+	make_policy("stint:fixed=60,still=5");
+	one_of_100_s();
+	host[0].load = 8;
+	pass_at(148);
+	pass_at(149);
+	assert_false(moves());
+}
+
+/* What the policy remembers of its only job: how many moves it may make. */
+static double budget(void)
+{
+	double budget = -1;
+	char *text;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	decider->ops->save(decider, &view, f);
+	fclose(f);
+	/* After the line of flights, of which there are none. */
+	assert_int_equal(sscanf(text, "%*[^\n]\n%*d %*d %lg", &budget), 1);
+	free(text);
+	return budget;
+}
+
+/* It has none left at 60; with one a minute and rank four ranks have four at 120. */
+static void each_rank_may_move_so_often(void **state)
+{
+	static const uint32_t on[] = { 0, 0, 1, 2 };
+	static const char left[] = "0 10 0.1\n1 -1 0 60000000\n";
+	struct error err;
+
+	(void)state;
+	make_policy("stint:moves=60,fixed=1000,still=10");
+	pass_runs(1, 4, on);
+	host[0].load = host[1].load = host[2].load = 8;
+	view.now = 60 * SEC;
+	if (decider->ops->load(decider, &view, left, &err) < 0)
+		fail_msg("%s", err.text);
+	pass_at(120);
+	assert_false(moves());
+	assert_true(budget() > 3.999 && budget() < 4.001);
+	/* No more than 4 and 2 a rank. */
+	pass_at(3600);
+	assert_true(budget() <= 12);
+}
+
+/*
+ * Three ranks on two cores are too many, 1.5 a core of 1.2, and two are not: while the first is on
+ * its way nobody else leaves.
+ */
+static void who_is_on_its_way_is_gone(void **state)
+{
+	static const uint32_t on[] = { 0, 0, 0 };
+
+	(void)state;
+	make_policy("dynamite:every=5");
+	pass_runs(1, 3, on);
+	pass_at(50);
+	pass_check_plan("wake 55;");
+	pass_at(55);
+	assert_true(moves());
+	pass_at(60);
+	pass_check_plan("wake 65;");
+}
+
+#define MOVERS_TEST(fn) \
+	cmocka_unit_test_setup_teardown(fn, movers_begin, movers_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MOVERS_TEST(who_outlives_its_estimate_moves),
+		MOVERS_TEST(who_ends_soon_stays),
+		MOVERS_TEST(each_rank_may_move_so_often),
+		MOVERS_TEST(who_is_on_its_way_is_gone),
+	};
+
+	return cmocka_run_group_tests_name("movers", tests, NULL, NULL);
+}
