@@ -422,6 +422,9 @@ assert not r["equal"] and "wake at \ufffd: why" in r["difference"], r' "$output"
 	grep -q '>job 1,.*x="90.00" y="40.00" width="550.00"' "$dir/g.svg"
 	grep -q '>job 2, 2 processors, 100 s to 200 s<.*x="640.00" y="40.00" width="550.00"' "$dir/g.svg"
 	run ! grep -q '>job 3,' "$dir/g.svg"
+	# What ends as the window begins, or begins as it ends, is not in it.
+	"$stint" sim -p fcfs --swf "$dir/t.swf" --window 100:200 --gantt "$dir/h.svg" >/dev/null
+	[ "$(grep -o '<title>job [0-9]*' "$dir/h.svg")" = '<title>job 2' ]
 	grep -q '>ws1</text>' "$dir/g.svg"
 	grep -q '>ws2</text>' "$dir/g.svg"
 	[ "$(sed -n '2s/\t.*//p' "$dir/s.tsv")" = 50.5 ]

@@ -101,6 +101,13 @@ setup() {
 	grep -q '^I-3b *met *L=0.5, RT(ff+fifo)/RT(fff): published 1.6 ' "$dir/text"
 	python3 -c "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])" \
 		"$dir/figures/I-3b-response.svg"
+	# In a document links find figures that lie below it; elsewhere they are as was said.
+	mkdir "$dir/doc"
+	"$stint" reproduce ismail:I-3b --quick --markdown -o "$dir/doc/r.md" --figures "$dir/doc/pictures"
+	grep -qxF 'Figures: [I-3b-response](pictures/I-3b-response.svg)' "$dir/doc/r.md"
+	[ -s "$dir/doc/pictures/I-3b-response.svg" ]
+	"$stint" reproduce ismail:I-3b --quick --markdown -o "$dir/doc/r.md" --figures "$dir/figures"
+	grep -qxF "Figures: [I-3b-response]($dir/figures/I-3b-response.svg)" "$dir/doc/r.md"
 }
 
 @test "dynamite: what was measured is read and compared" {

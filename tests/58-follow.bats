@@ -45,6 +45,13 @@ trace() {
 	echo '30 cancel 1' >events
 	"$stint" sim -p fcfs --swf t.swf --follow --events events -o out.csv >/dev/null
 	grep -q '^2,80,' out.csv
+	# Who thinks for no time comes at once.
+	trace >at-once.swf <<-END
+		1 0 100 2 -1 -1
+		2 20 100 1 1 0
+	END
+	"$stint" sim -p fcfs --swf at-once.swf --follow -o out.csv >/dev/null
+	grep -q '^2,100,100,200,' out.csv
 	"$stint" sweep -p fcfs --swf t.swf --follow --max 5 --csv >sweep.csv
 	grep -q 'swf+follow:t.swf' sweep.csv
 	"$stint" sim -p fcfs --swf t.swf --follow --json | grep -q '"follow":true'
