@@ -139,6 +139,20 @@ setup() {
 	END
 }
 
+# Formula (1) as printed is a lognormal density with mu + sigma^2 in the place of mu: half of the
+# jobs within exp(3.75) s, or exp(1.5) s where it is a lognormal density.
+@test "submissions of memory's jobs, by both readings of their rate" {
+	for want in printed:42.5 lognormal:4.48; do
+		"$stint" trace generate -w "chen:trace=5,rate=${want%:*}" -o "$dir/c.swf"
+		python3 - "$dir/c.swf" "${want#*:}" <<-'END'
+			import statistics, sys
+			at = [float(l.split()[1]) for l in open(sys.argv[1]) if l[0] != ";"]
+			assert len(at) == 777 and max(at) < 3582
+			assert 0.75 < statistics.median(at) / float(sys.argv[2]) < 1.3, statistics.median(at)
+		END
+	done
+}
+
 @test "a generated trace is simulated as its generator is" {
 	"$stint" trace generate -w poisson:max-size=8 -L 0.8 -n 500 --seed 7 -o "$dir/p.swf"
 	"$stint" sim -p easy -w poisson:max-size=8 -L 0.8 -n 500 --seed 7 -o "$dir/a" >/dev/null

@@ -202,6 +202,30 @@ static void of_two_the_one_quiet_for_longer_is_taken(void **state)
 	sim_result_clear(&r);
 }
 
+/*
+ * Three jobs take turns on the first four hosts when the first owner comes back at 75: of the
+ * two that are open since 65 one gets two of their ranks, and the sixth, whose owner comes at
+ * 135, one alone.
+ */
+static void who_leaves_goes_where_fewest_are(void **state)
+{
+	static const struct row rows[] = { { 0, 200, 4, 1, 0 },
+					   { 0, 200, 4, 1, 0 },
+					   { 0, 200, 4, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_borrow("6x1",
+		   HEAD "0,h1,load,0\n0,h2,load,0\n0,h3,load,0\n0,h4,load,0\n"
+			"0,h5,owner,here\n0,h6,owner,here\n5,h5,owner,away\n"
+			"5,h6,owner,away\n75,h1,owner,here\n135,h6,owner,here\n"
+			"140,h6,owner,away\n",
+		   (struct sim_config){ 0 }, rows, 3, &r);
+	assert_int_equal(
+		r.record[0].moves + r.record[1].moves + r.record[2].moves, 4);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +236,7 @@ int main(void)
 		cmocka_unit_test(who_was_quiet_for_longest_is_chosen),
 		cmocka_unit_test(the_third_is_told),
 		cmocka_unit_test(of_two_the_one_quiet_for_longer_is_taken),
+		cmocka_unit_test(who_leaves_goes_where_fewest_are),
 	};
 
 	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);
