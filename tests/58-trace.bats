@@ -139,6 +139,14 @@ setup() {
 	END
 }
 
+# The last job is cut so that they fill the load, not more.
+@test "a partition's jobs have just the work that was asked for" {
+	for seed in 1 2 3; do
+		"$stint" trace generate -w lanl -L 0.6 --seed $seed -o "$dir/l.swf"
+		awk '$1 !~ /;/ { sum += $4 * $5 } END { print sum; exit !(sum > 0.599 * 86400 * 32 && sum < 0.601 * 86400 * 32) }' "$dir/l.swf"
+	done
+}
+
 # Formula (1) as printed is a lognormal density with mu + sigma^2 in the place of mu: half of the
 # jobs within exp(3.75) s, or exp(1.5) s where it is a lognormal density.
 @test "submissions of memory's jobs, by both readings of their rate" {
