@@ -329,7 +329,7 @@ static void none_is_missed_while_the_kernel_moves_them(void **state)
 	fd_auto uffd = track(at, MUCH);
 	struct scan *s = scan_open(getpid(), false, NULL);
 	atomic_bool end = false;
-	size_t private, changed;
+	size_t private, changed, at_hole = 0;
 	pthread_t thread;
 
 	if (uffd < 0 || !scan_has_ioctl() ||
@@ -340,9 +340,9 @@ static void none_is_missed_while_the_kernel_moves_them(void **state)
 	}
 	assert_int_equal(pthread_create(&thread, NULL, compact, &end), 0);
 	for (int round = 0; round < 50; round++) {
-		for (size_t i = 0; i < 1000; i++)
-			madvise(holes + (size_t)rand() % (MUCH / PAGE) * PAGE,
-				PAGE, MADV_DONTNEED);
+		for (size_t i = 0; i < 1000; i++, at_hole += 7919)
+			madvise(holes + at_hole % (MUCH / PAGE) * PAGE, PAGE,
+				MADV_DONTNEED);
 		private = changed = 0;
 		assert_int_equal(scan_private(s, at, at + MUCH, SCAN_SWAPPED,
 					      count, &private, NULL),

@@ -63,3 +63,32 @@ void track_miss(struct track *t, uint64_t start, uint64_t end)
 {
 	range_add(&t->missed, start, end);
 }
+
+/* ---- what was given up ---- */
+
+/* What is dropped of a range, but for what is found there. */
+struct drop {
+	struct track *t;
+	uint64_t from;
+};
+
+static int keep_moving(void *arg, uint64_t start, uint64_t end,
+		       struct error *err)
+{
+	struct drop *d = arg;
+	int r = sent_each(d->t->sent, d->from, start, track_zap, d->t, err);
+
+	d->from = end;
+	return r;
+}
+
+int track_drop(struct track *t, uint64_t start, uint64_t end, struct error *err)
+{
+	struct drop d = { t, start };
+	int r;
+
+	if (!sent_any(t->sent, start, end))
+		return 0;
+	r = scan_moving(t->scan_private, start, end, keep_moving, &d, err);
+	return r < 0 ? r : sent_each(t->sent, d.from, end, track_zap, t, err);
+}

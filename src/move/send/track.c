@@ -269,28 +269,6 @@ static int send_whole(struct pass *p, uint64_t start, uint64_t end,
 	return r < 0 ? r : send_range(p, start, end, err);
 }
 
-static int keep_moving(void *arg, uint64_t start, uint64_t end,
-		       struct error *err)
-{
-	struct pass *p = arg;
-	int r = sent_each(p->t->sent, p->cursor, start, track_zap, p->t, err);
-
-	p->cursor = end;
-	return r;
-}
-
-int track_drop(struct track *t, uint64_t start, uint64_t end, struct error *err)
-{
-	struct pass p = { .t = t, .cursor = start };
-	int r;
-
-	if (!sent_any(t->sent, start, end))
-		return 0;
-	r = scan_moving(t->scan_private, start, end, keep_moving, &p, err);
-	return r < 0 ? r
-		     : sent_each(t->sent, p.cursor, end, track_zap, t, err);
-}
-
 /*
  * When a process gives up a private page of a file mapping (MADV_DONTNEED), the kernel
  * leaves the mark of its write protection, so that no scan for written pages shows the
