@@ -291,16 +291,21 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 
 /* ---- removing ---- */
 
-static bool is_dead_soon(struct capsule *c)
+static bool has_died(const struct capsule *c, int ms)
 {
 	struct pollfd p = { .fd = c->init, .events = POLLIN };
 
+	return poll(&p, 1, ms) > 0;
+}
+
+static bool dies_soon(struct capsule *c)
+{
 	for (int i = 0; i < DIE_TRIES; i++) {
-		if (poll(&p, 1, DIE_MS) > 0)
+		if (has_died(c, DIE_MS))
 			return true;
 		capsule_hasten(c);
 	}
-	return poll(&p, 1, DIE_MS) > 0;
+	return has_died(c, DIE_MS);
 }
 
 /*
@@ -318,9 +323,9 @@ static bool end_all(struct capsule *c)
 		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
 	else
 		(void)!packet_send(c->ctl, &req, sizeof(req), &c->init, 1);
-	if (!is_dead_soon(c)) {
+	if (!dies_soon(c)) {
 		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
-		if (poll(&(struct pollfd){ c->init, POLLIN, 0 }, 1, 0) <= 0)
+		if (!has_died(c, 0))
 			return false; /* cgroup_remove() kills and thaws */
 	}
 	waitid(P_PIDFD, c->init, &info, WEXITED | __WALL | WNOHANG);

@@ -400,30 +400,17 @@ static bool lists(const char *dir, pid_t pid)
  * Open the pidfd first and look afterwards whether the process is a member,
  * so that the pid cannot have become another process's.
  */
-static void kill_member(const char *dir, pid_t pid)
+static bool kill_member(const char *dir, pid_t pid)
 {
 	fd_auto fd = pidfd_open(pid, 0);
 
-	if (fd >= 0 && lists(dir, pid))
-		(void)!pidfd_send_signal(fd, SIGKILL, NULL, 0);
+	return fd >= 0 && lists(dir, pid) &&
+	       !pidfd_send_signal(fd, SIGKILL, NULL, 0);
 }
 
 static void kill_members(const char *dir)
 {
-	char *path = xasprintf("%s/cgroup.procs", dir), *text, *p, *end;
-	pid_t pid;
-
-	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) >= 0) {
-		for (p = text; *p; p = end + (*end == '\n')) {
-			pid = strtol(p, &end, 10);
-			if (end == p)
-				break;
-			if (pid > 0)
-				kill_member(dir, pid);
-		}
-		free(text);
-	}
-	free(path);
+	(void)cgroup_each(dir, "cgroup.procs", kill_member);
 }
 
 static void thaw_dir(const char *dir)

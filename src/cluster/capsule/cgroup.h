@@ -150,6 +150,12 @@ int cgroup_hold_back(const struct capsule_cgroup *cg,
  */
 void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low);
 /*
+ * Call fn for each process or thread that a file of the group lists; true if it was once.
+ * Those of another pid namespace, which are listed as 0, are passed over.
+ */
+bool cgroup_each(const char *dir, const char *file,
+		 bool (*fn)(const char *dir, pid_t id));
+/*
  * On: have the groups go as if they had never been claimed, so that threads in them that
  * were stirred (core/claim.h) get to stop.  Off: all in them that is marked is lowered
  * again, and they are behind others if anything is.

@@ -144,30 +144,41 @@ void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low)
 		claim_one(dirs[i], cpu_weight ? cpu_weight : 100, low);
 }
 
-/* Call fn() for each thread in the group; true if it ever was. */
-static bool any_thread(const char *dir, bool (*fn)(pid_t tid))
+bool cgroup_each(const char *dir, const char *file,
+		 bool (*fn)(const char *dir, pid_t id))
 {
-	static const char *const files[] = { "tasks", "cgroup.threads" };
+	char *path = xasprintf("%s/%s", dir, file), *text, *at, *end;
 	bool any = false;
+	long id;
 
-	for (unsigned i = 0; i < 2; i++) {
-		char *path = xasprintf("%s/%s", dir, files[i]), *text, *at,
-		     *end;
-		ssize_t n = io_read_file(AT_FDCWD, path, 1 << 24, &text);
-		long tid;
-
-		free(path);
-		if (n < 0)
-			continue;
-		for (at = text; (tid = strtol(at, &end, 10)) > 0; at = end)
-			any |= fn((pid_t)tid);
+	if (io_read_file(AT_FDCWD, path, 1 << 24, &text) >= 0) {
+		for (at = text; (id = strtol(at, &end, 10)), end != at;
+		     at = end)
+			if (id > 0)
+				any |= fn(dir, (pid_t)id);
 		free(text);
 	}
+	free(path);
 	return any;
 }
 
-static bool settle_thread(pid_t tid)
+/* Of v1 and of v2; each has but the one file. */
+static bool each_thread(const char *dir, bool (*fn)(const char *dir, pid_t tid))
 {
+	bool v1 = cgroup_each(dir, "tasks", fn);
+
+	return cgroup_each(dir, "cgroup.threads", fn) || v1;
+}
+
+static bool stir_thread(const char *dir, pid_t tid)
+{
+	(void)dir;
+	return claim_stir(tid);
+}
+
+static bool settle_thread(const char *dir, pid_t tid)
+{
+	(void)dir;
 	(void)claim_settle(tid);
 	return claim_is_marked(tid);
 }
@@ -177,7 +188,7 @@ void cgroup_stir(char *const *dirs, unsigned n, unsigned cpu_weight, bool on)
 	bool low = false;
 
 	for (unsigned i = 0; i < n && !on; i++)
-		low |= any_thread(dirs[i], settle_thread);
+		low |= each_thread(dirs[i], settle_thread);
 	if (on || low)
 		cgroup_claim(dirs, n, cpu_weight, low);
 }
@@ -187,7 +198,7 @@ void cgroup_hasten(char *const *dirs, unsigned n)
 	/* Whatever its weight was: it is of nobody any more. */
 	cgroup_claim(dirs, n, 0, false);
 	for (unsigned i = 0; i < n; i++)
-		(void)any_thread(dirs[i], claim_stir);
+		(void)each_thread(dirs[i], stir_thread);
 }
 
 bool cgroup_has(const struct capsule_cgroup *cg, unsigned i,

@@ -5,7 +5,7 @@
  * waits: a copy would be made and thrown away for nothing.  So all that is
  * allocated is init's to free, and nobody but who may trace init may trace
  * the child, though it has no capabilities any more.  What goes wrong is said
- * through the pipe that execve() closes, so the keeper's capsule_exec() knows.
+ * through the socket that execve() closes, so the keeper's capsule_exec() knows.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -28,7 +28,7 @@ struct store {
 	sqlite3_stmt **stmt;
 	sqlite3_stmt **kept;  /* store_kept.c's */
 	uint64_t nr_accounts; /* at most so many: likewise */
-	uint64_t nr_acts;     /* rows of them: likewise */
+	uint64_t nr_acts;     /* likewise, that are stored */
 	/*
 	 * The last act, not written yet: where its job ends by it, it is in the account
 	 * alone.  who: NULL if there is none.
