@@ -211,6 +211,46 @@ static void changes_are_announced(void **state)
 	}
 }
 
+/* Feeding what is still changes nothing; and often something is. */
+static void still_is_still(void **state)
+{
+	struct random_stream r;
+	unsigned still[2] = { 0 };
+
+	(void)state;
+	random_init(&r, 3, "still", 0);
+	for (int i = 0; i < 200000; i++) {
+		struct contract before;
+		struct moment m;
+		bool is;
+
+		if (i % 1000 == 0) {
+			fresh(NULL);
+			terms.disturb = (uint32_t)random_below(&r, 3);
+			terms.on_return = (enum on_return)random_below(&r, 3);
+			terms.load = i % 2000 ? 1 : 0.3;
+		}
+		now += (usec_t)random_below(&r, MIN);
+		scene.here ^= !random_below(&r, 8);
+		scene.guests = (uint32_t)random_below(&r, 3);
+		scene.running = scene.guests ? !random_below(&r, 2) : 0;
+		scene.load = (double)random_below(&r, 2);
+		if (!random_below(&r, 8))
+			scene.touched = now;
+		if (random_below(&r, 4)) /* as it was */
+			scene = c.scene;
+		before = c;
+		m = moment();
+		is = contract_is_still(&c, &terms, &m, &scene);
+		feed();
+		before.fed = c.fed;
+		still[is]++;
+		if (is)
+			assert_memory_equal(&before, &c, sizeof(c));
+	}
+	assert_true(still[true] > 20000 && still[false] > 20000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +259,7 @@ int main(void)
 				       fresh),
 		cmocka_unit_test_setup(steps_neither_give_nor_take, fresh),
 		cmocka_unit_test_setup(changes_are_announced, fresh),
+		cmocka_unit_test_setup(still_is_still, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

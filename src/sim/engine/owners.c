@@ -88,6 +88,8 @@ static struct scene guests_on(const struct engine *g, const struct host *h)
 	struct scene s = { .guests = h->nr_ranks, .running = h->nr_active };
 	const struct job *j;
 
+	if (!h->nr_owners && !g->view.nr_frozen)
+		return s;
 	for_each_running(j, &g->view)
 	{
 		bool home = job_is_home(j, h);
@@ -106,7 +108,7 @@ static struct scene guests_on(const struct engine *g, const struct host *h)
 
 /* ---- a host, fed ---- */
 
-static struct scene scene_of(const struct engine *g, uint32_t ix, usec_t now)
+static struct scene scene_of(const struct engine *g, uint32_t ix)
 {
 	const struct owner *w = &g->owners->owner[ix];
 	const struct host *h = &g->view.hosts[ix];
@@ -120,24 +122,48 @@ static struct scene scene_of(const struct engine *g, uint32_t ix, usec_t now)
 	return s;
 }
 
-static void feed(struct engine *g, uint32_t ix, usec_t now)
+static void feed_scene(struct engine *g, uint32_t ix, const struct moment *m,
+		       const struct scene *scene)
 {
 	struct owners *o = g->owners;
 	struct owner *w = &o->owner[ix];
 	struct contract *c = &w->contract;
-	struct moment m = moment_plain(now);
-	struct scene scene = scene_of(g, ix, now);
 	bool was_here = c->scene.here;
+	usec_t now = m->steady;
 
 	owners_bear(w, &g->view.hosts[ix], now);
-	contract_feed(c, o->terms, &m, &scene);
-	if (!was_here && scene.here)
+	contract_feed(c, o->terms, m, scene);
+	if (!was_here && scene->here)
 		owners_came_back(o, w, now);
-	if (!scene.here)
+	if (!scene->here)
 		owners_note_memory(g, w, &g->view.hosts[ix]);
-	if (w->waits >= 0 && (!scene.here || !scene.running))
+	if (w->waits >= 0 && (!scene->here || !scene->running))
 		owners_given_back(w, now);
-	heap_set(&o->due, ix, contract_next(c, o->terms, &m));
+	heap_set(&o->due, ix, contract_next(c, o->terms, m));
+}
+
+static void feed(struct engine *g, uint32_t ix, usec_t now)
+{
+	struct moment m = moment_plain(now);
+	struct scene scene = scene_of(g, ix);
+
+	feed_scene(g, ix, &m, &scene);
+}
+
+/* False if nothing has changed of it that anybody could notice. */
+static bool feed_touched(struct engine *g, uint32_t ix)
+{
+	struct owner *w = &g->owners->owner[ix];
+	struct moment m = moment_plain(g->view.now);
+	struct scene scene = scene_of(g, ix);
+	bool changed = w->changed || g->memory ||
+		       !contract_is_still(&w->contract, g->owners->terms, &m,
+					  &scene);
+
+	w->touched = w->changed = false;
+	if (changed)
+		feed_scene(g, ix, &m, &scene);
+	return changed;
 }
 
 /* Memory that the owner's programs and the ranks there leave. */
@@ -263,9 +289,7 @@ static bool refresh(struct engine *g, bool told)
 	while (o->nr_dirty) {
 		uint32_t ix = o->dirty[--o->nr_dirty];
 
-		o->owner[ix].touched = false;
-		feed(g, ix, g->view.now);
-		any |= tell_policy(g, ix, told);
+		any |= feed_touched(g, ix) && tell_policy(g, ix, told);
 	}
 	return any;
 }

@@ -18,7 +18,9 @@ struct owner {
 	usec_t since; /* sums are complete up to then */
 	usec_t waits; /* here, and for running guests to go, since; -1 */
 	double taken; /* bytes, the most that guests had since it went away */
-	bool touched; /* jobs have changed it since it was fed */
+	/* Since it was fed: */
+	bool touched; /* look again what is there; */
+	bool changed; /* ... also at what else the policy is told of it */
 	struct sim_owners bore;
 };
 
@@ -37,8 +39,10 @@ struct owners {
 	double refill; /* seconds until a byte is back in memory */
 };
 
-/* An event is about to be applied: look again at those of which it may change what
- * is there. */
+/*
+ * An event is about to be applied: look again at those of which it may change what
+ * is there.  Where jobs take turns, most of them have a guest that runs before and after.
+ */
 void owners_note(struct owners *o, const struct event *e);
 
 /* ---- what an owner bears (owners_bear.c) ---- */
