@@ -245,9 +245,9 @@ bool contract_is_still(const struct contract *c, const struct owner_terms *t,
 	return same_scene(&c->scene, scene) && now->steady < c->ends &&
 	       !c->unsettled && c->giving < 0 && c->leaving < 0 &&
 	       calm == (c->calm_since != USEC_MAX) &&
-	       (scene->here ? !in_the_way(c, t)
-			    : !scene->running ||
-				      (c->used && contract_left(c, t)));
+	       (scene->here
+			? !in_the_way(c, t)
+			: !scene->running || (c->used && contract_left(c, t)));
 }
 
 enum closed contract_closed(const struct contract *c,

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "core/xalloc.h"
+#include "policy/hosts/lenders.h"
 #include "policy/hosts/ring.h"
 #include "policy/hosts/slices.h"
 
@@ -27,15 +28,13 @@ struct borrow {
 	struct slices slices;
 	enum choice choice;
 	struct ring ring;
+	struct lenders lenders;
 	/* Of a pass: */
 	bool *taken;	 /* by host: has a job got it in this slice? */
 	uint32_t *ranks; /* by host, with those that come; who leaves has a slot
 			    until it has arrived elsewhere */
 	bool *mine;	 /* by host: is the job in question there? */
-	uint32_t nr_open,
-		nr_left; /* hosts open to all; of these, not taken ones */
-	uint32_t
-		nr_own; /* further ones, at most, that are open to their users */
+	uint32_t nr_left; /* hosts open to all that are not taken */
 	/* By place in the ring. */
 	uint32_t **to;	    /* its hosts; NULL: no turn */
 	uint32_t *homeless; /* ranks that need another host */
@@ -73,6 +72,7 @@ static int borrow_create(const struct policy_setup *setup, struct policy **ret,
 
 	(void)err;
 	slices_init(&p->slices, setup->params);
+	lenders_init(&p->lenders, n);
 	p->choice = (enum choice)params_choice(setup->params, "choose");
 	p->taken = xcalloc(n + 1, sizeof(*p->taken));
 	p->ranks = xcalloc(n + 1, sizeof(*p->ranks));
@@ -86,6 +86,7 @@ static void borrow_destroy(struct policy *policy)
 	struct borrow *p = (struct borrow *)policy;
 
 	ring_clear(&p->ring);
+	lenders_clear(&p->lenders);
 	free(p->to);
 	free(p->homeless);
 	free(p->taken);
@@ -100,6 +101,7 @@ static void borrow_event(struct policy *policy, const struct view *view,
 	struct borrow *p = (struct borrow *)policy;
 
 	(void)view;
+	lenders_event(&p->lenders, e);
 	if (e->type == EVENT_ARRIVE)
 		ring_add(&p->ring, e->job);
 	else if (e->type == EVENT_END)
@@ -107,27 +109,6 @@ static void borrow_event(struct policy *policy, const struct view *view,
 }
 
 /* ---- hosts ---- */
-
-/* May that rank, which is there, run there?  Quiet and load matter to new ranks alone. */
-static bool may_stay(const struct view *view, const struct job *job,
-		     uint32_t rank)
-{
-	const struct host *h = &view->hosts[job->hosts[rank]];
-
-	return h->up && !h->drain && h->booked < h->cores &&
-	       !host_evicts(h, job);
-}
-
-/* ... to everybody? */
-static bool lends(const struct host *h)
-{
-	return host_usable(h) && !h->owner_active;
-}
-
-static bool lends_to(const struct host *h, const struct job *job)
-{
-	return host_takes(h, job) && !host_recalls(h, job);
-}
 
 static bool is_open(const struct borrow *p, const struct host *h,
 		    const struct job *job)
@@ -167,13 +148,25 @@ static void mark(bool *hosts, const uint32_t *of, uint32_t n, bool as)
 		hosts[of[i]] = as;
 }
 
-static uint32_t count_homeless(const struct view *view, const struct job *job)
+static uint32_t count_homeless(const struct borrow *p, const struct view *view,
+			       const struct job *job)
 {
 	uint32_t n = job->hosts ? 0 : job->size;
 
 	for (uint32_t i = 0; job->hosts && i < job->n; i++)
-		n += !may_stay(view, job, i);
+		n += !may_stay(&p->lenders, view, job, i);
 	return n;
+}
+
+/* All of it may stay where it is; in this slice, too? */
+static bool stays(const struct borrow *p, const struct job *job, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < job->n; i++) {
+		if (p->taken[job->hosts[i]])
+			return false;
+		ret[i] = job->hosts[i];
+	}
+	return true;
 }
 
 /*
@@ -187,14 +180,15 @@ static bool find_hosts(struct borrow *p, const struct view *view,
 	uint32_t had = job->hosts ? job->n : 0, i;
 
 	for (i = 0; i < had; i++)
-		if (p->taken[job->hosts[i]] && may_stay(view, job, i))
+		if (p->taken[job->hosts[i]] &&
+		    may_stay(&p->lenders, view, job, i))
 			return false;
 	mark(p->mine, job->hosts, had, true);
 	for (i = 0; i < job->size; i++) {
 		const struct host *to =
 			i < had ? &view->hosts[job->hosts[i]] : NULL;
 
-		if (!to || !may_stay(view, job, i))
+		if (!to || !may_stay(&p->lenders, view, job, i))
 			to = best_host(p, view, job, true);
 		if (!to)
 			break;
@@ -235,13 +229,14 @@ static void choose_slice(struct borrow *p, const struct view *view,
 	struct job *job = p->ring.job[place];
 	uint32_t *to = plan_hosts(plan, job->size);
 
-	if (p->homeless[place] > p->nr_left + p->nr_own ||
-	    !find_hosts(p, view, job, to))
+	if (p->homeless[place] > p->nr_left + p->lenders.nr_own ||
+	    (p->homeless[place] ? !find_hosts(p, view, job, to)
+				: !stays(p, job, to)))
 		return;
 	mark(p->taken, to, job->size, true);
 	for (uint32_t i = 0; i < job->size; i++) {
 		p->ranks[to[i]] += !job->hosts || to[i] != job->hosts[i];
-		p->nr_left -= lends(&view->hosts[to[i]]);
+		p->nr_left -= p->lenders.lends[to[i]];
 	}
 	p->to[place] = to;
 }
@@ -270,7 +265,7 @@ static void suspend(const struct borrow *p, const struct view *view,
 	const struct job *job = p->ring.job[place];
 	uint32_t i = 0;
 
-	while (p->homeless[place] && may_stay(view, job, i))
+	while (p->homeless[place] && may_stay(&p->lenders, view, job, i))
 		i++;
 	plan_suspend(plan, job,
 		     p->homeless[place]
@@ -293,7 +288,7 @@ static void clear_out(struct borrow *p, const struct view *view,
 	for (uint32_t i = 0; i < job->n; i++) {
 		const struct host *best;
 
-		if (may_stay(view, job, i))
+		if (may_stay(&p->lenders, view, job, i))
 			continue;
 		if (!(best = best_host(p, view, job, false)))
 			break;
@@ -311,33 +306,17 @@ static void survey(struct borrow *p, const struct view *view)
 {
 	const struct host *h;
 
-	p->nr_open = p->nr_own = 0;
-	for_each_host (h, view) {
-		p->taken[h->ix] = false;
+	lenders_look(&p->lenders, view);
+	memset(p->taken, 0, view->nr_hosts * sizeof(*p->taken));
+	for_each_host (h, view)
 		p->ranks[h->ix] = h->nr_ranks;
-		p->nr_open += lends(h);
-		p->nr_own += !lends(h) && h->nr_owners;
-	}
-	p->nr_left = p->nr_open;
+	p->nr_left = p->lenders.nr_open;
 	p->to = xreallocarray(p->to, p->ring.nr, sizeof(*p->to));
 	memset(p->to, 0, p->ring.nr * sizeof(*p->to));
 	p->homeless =
 		xreallocarray(p->homeless, p->ring.nr, sizeof(*p->homeless));
 	for (size_t i = 0; i < p->ring.nr; i++)
-		p->homeless[i] = count_homeless(view, p->ring.job[i]);
-}
-
-/* Hosts, taken or not, that are open to that job. */
-static uint32_t open_to(const struct borrow *p, const struct view *view,
-			const struct job *job)
-{
-	uint32_t n = p->nr_open;
-	const struct host *h;
-
-	for (h = view->hosts; p->nr_own && h < view->hosts + view->nr_hosts;
-	     h++)
-		n += !lends(h) && lends_to(h, job);
-	return n;
+		p->homeless[i] = count_homeless(p, view, p->ring.job[i]);
 }
 
 /* Whether the places where the job runs and may stay are taken. */
@@ -345,7 +324,7 @@ static void hold_places(struct borrow *p, const struct view *view,
 			const struct job *job, bool as)
 {
 	for (uint32_t i = 0; i < job->n; i++)
-		if (may_stay(view, job, i))
+		if (may_stay(&p->lenders, view, job, i))
 			p->taken[job->hosts[i]] = as;
 }
 
@@ -383,7 +362,8 @@ static bool give_out(struct borrow *p, const struct view *view,
 			choose_slice(p, view, plan, i);
 	for (size_t i = 0; i < p->ring.nr; i++)
 		all &= p->to[i] ||
-		       p->homeless[i] > open_to(p, view, p->ring.job[i]);
+		       p->homeless[i] >
+			       lenders_of(&p->lenders, view, p->ring.job[i]);
 	return all;
 }
 

@@ -156,9 +156,9 @@ static bool feed_touched(struct engine *g, uint32_t ix)
 	struct owner *w = &g->owners->owner[ix];
 	struct moment m = moment_plain(g->view.now);
 	struct scene scene = scene_of(g, ix);
-	bool changed = w->changed || g->memory ||
-		       !contract_is_still(&w->contract, g->owners->terms, &m,
-					  &scene);
+	bool changed =
+		w->changed || g->memory ||
+		!contract_is_still(&w->contract, g->owners->terms, &m, &scene);
 
 	w->touched = w->changed = false;
 	if (changed)
