@@ -236,18 +236,12 @@ static bool same_scene(const struct scene *a, const struct scene *b)
 	       a->running == b->running;
 }
 
-/* Who runs has left its traces already, and need not go. */
 bool contract_is_still(const struct contract *c, const struct owner_terms *t,
-		       const struct moment *now, const struct scene *scene)
+		       const struct scene *scene)
 {
-	bool calm = scene->load <= t->load;
-
-	return same_scene(&c->scene, scene) && now->steady < c->ends &&
-	       !c->unsettled && c->giving < 0 && c->leaving < 0 &&
-	       calm == (c->calm_since != USEC_MAX) &&
-	       (scene->here
-			? !in_the_way(c, t)
-			: !scene->running || (c->used && contract_left(c, t)));
+	return c->leaving < 0 && !c->unsettled &&
+	       same_scene(&c->scene, scene) &&
+	       (scene->here || !scene->running || contract_left(c, t));
 }
 
 enum closed contract_closed(const struct contract *c,

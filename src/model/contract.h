@@ -111,12 +111,13 @@ void contract_feed(struct contract *c, const struct owner_terms *terms,
 		   const struct moment *now, const struct scene *scene);
 
 /*
- * Would feeding that, before contract_next(), change nothing but the time?  Who feeds
- * thousands of hosts many times a second need not, then (the simulator).
+ * Would feeding that scene change nothing but the time?  Before contract_next(), and the
+ * terms being those it was fed with last.  Who feeds thousands of hosts many times a
+ * second need not, then (the simulator).
  */
 bool contract_is_still(const struct contract *c,
 		       const struct owner_terms *terms,
-		       const struct moment *now, const struct scene *scene);
+		       const struct scene *scene);
 
 /* As fed last: may new guests come? */
 enum closed contract_closed(const struct contract *c,

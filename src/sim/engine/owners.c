@@ -158,7 +158,7 @@ static bool feed_touched(struct engine *g, uint32_t ix)
 	struct scene scene = scene_of(g, ix);
 	bool changed =
 		w->changed || g->memory ||
-		!contract_is_still(&w->contract, g->owners->terms, &m, &scene);
+		!contract_is_still(&w->contract, g->owners->terms, &scene);
 
 	w->touched = w->changed = false;
 	if (changed)
