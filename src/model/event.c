@@ -33,9 +33,14 @@ const char *event_outcome_name(enum event_outcome outcome)
 		       : NULL;
 }
 
+static int64_t left_of(uint32_t cores, uint32_t active)
+{
+	return cores > active ? cores - active : 0;
+}
+
 static int64_t host_free(const struct host *h)
 {
-	return host_cores(h) > h->nr_active ? host_cores(h) - h->nr_active : 0;
+	return left_of(host_cores(h), h->nr_active);
 }
 
 /* Count sign * job's ranks on its hosts, as placed and, if so, as active. */
@@ -44,11 +49,12 @@ static void count_ranks(struct view *view, const struct job *job, int ranks,
 {
 	for (uint32_t i = 0; i < job->n; i++) {
 		struct host *h = &view->hosts[job->hosts[i]];
+		uint32_t cores = host_cores(h);
 
-		view->nr_free -= host_free(h);
+		view->nr_free -= left_of(cores, h->nr_active);
 		h->nr_ranks += (uint32_t)ranks;
 		h->nr_active += (uint32_t)active;
-		view->nr_free += host_free(h);
+		view->nr_free += left_of(cores, h->nr_active);
 	}
 }
 

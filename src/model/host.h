@@ -84,6 +84,11 @@ bool host_same_owners(const struct host *a, const struct host *b);
  * delay = alpha * max(1, (1 + load) / cores)    (Schnor 1997 section 4.1; one
  * core there).
  */
-double host_delay(const struct host *h, double load);
+static inline double host_delay(const struct host *h, double load)
+{
+	uint32_t cores = h->cores ? h->cores : 1;
+
+	return 1 + load > cores ? h->speed * ((1 + load) / cores) : h->speed;
+}
 
 #endif

@@ -56,20 +56,40 @@ static uint64_t heapify(struct place *heap, size_t nr)
 {
 	uint64_t room = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		rate(&heap[i]);
+	for (size_t i = 0; i < nr; i++)
 		room += heap[i].room;
-	}
 	for (size_t i = nr / 2; i-- > 0;)
 		sift_down(heap, nr, i);
 	return room;
 }
 
+/* Hosts with room for one rank each, the best first, as most machines have them? */
+static bool in_order(const struct place *p, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (p[i].room != 1 || (i && better(&p[i], &p[i - 1])))
+			return false;
+	return true;
+}
+
+static bool deal_first(struct place *p, size_t nr, uint32_t n, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < n && n <= nr; i++)
+		ret[i] = p[i].host->ix;
+	free(p);
+	return n <= nr;
+}
+
 /* Put n ranks onto the heap's hosts, if all find room; frees the heap. */
 static bool deal(struct place *heap, size_t nr, uint32_t n, uint32_t *ret)
 {
-	bool enough = heapify(heap, nr) >= n;
+	bool enough;
 
+	for (size_t i = 0; i < nr; i++)
+		rate(&heap[i]);
+	if (in_order(heap, nr))
+		return deal_first(heap, nr, n, ret);
+	enough = heapify(heap, nr) >= n;
 	for (uint32_t i = 0; i < n && enough; i++) {
 		ret[i] = heap[0].host->ix;
 		heap[0].ranks++;
@@ -87,7 +107,8 @@ bool place_least_delay_of(const struct view *view, const struct plan *plan,
 			  const struct job *job, bool home, uint32_t n,
 			  bool owners, uint32_t *ret)
 {
-	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
+	struct place *heap =
+		xreallocarray(NULL, view->nr_hosts + 1, sizeof(*heap));
 	const struct host *h;
 	size_t nr = 0;
 
@@ -135,7 +156,8 @@ static void keep(const struct view *view, const struct job *job, uint32_t n,
 bool place_on_cores(const struct view *view, const struct job *job, uint32_t n,
 		    uint32_t *ret)
 {
-	struct place *heap = xcalloc(view->nr_hosts + 1, sizeof(*heap));
+	struct place *heap =
+		xreallocarray(NULL, view->nr_hosts + 1, sizeof(*heap));
 	uint32_t kept = job && job->hosts ? min(job->n, n) : 0;
 	const struct host *h;
 	size_t nr = 0;

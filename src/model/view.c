@@ -205,13 +205,6 @@ bool host_same_owners(const struct host *a, const struct host *b)
 	       !memcmp(a->owner, b->owner, a->nr_owners * sizeof(*a->owner));
 }
 
-double host_delay(const struct host *h, double load)
-{
-	double share = (1 + load) / (h->cores ? h->cores : 1);
-
-	return h->speed * (share > 1 ? share : 1);
-}
-
 usec_t view_next_reservation(const struct view *view)
 {
 	for (uint32_t i = 0; i < view->nr_reservations; i++)
@@ -221,8 +214,8 @@ usec_t view_next_reservation(const struct view *view)
 }
 
 /* By what factor rank i of a running job is slowed down. */
-static double rank_delay(const struct view *view, const struct job *job,
-			 uint32_t i)
+static inline double rank_delay(const struct view *view, const struct job *job,
+				uint32_t i)
 {
 	const struct host *h = &view->hosts[job->hosts[i]];
 
