@@ -95,6 +95,8 @@ static int memshare_create(const struct policy_setup *setup,
 	s->nr_hosts = setup->view->nr_hosts;
 	s->held = xcalloc(s->nr_hosts + 1, sizeof(*s->held));
 	s->spare = xcalloc(s->nr_hosts + 1, sizeof(*s->spare));
+	s->on.first = xcalloc(s->nr_hosts + 1, sizeof(*s->on.first));
+	s->on.last = xcalloc(s->nr_hosts + 1, sizeof(*s->on.last));
 	*ret = &s->base;
 	return 0;
 }
@@ -105,6 +107,9 @@ static void memshare_destroy(struct policy *policy)
 
 	free(s->held);
 	free(s->spare);
+	free(s->on.all);
+	free(s->on.first);
+	free(s->on.last);
 	free(s);
 }
 

@@ -18,6 +18,20 @@ struct spare {
 	uint64_t memory; /* bytes that are idle; UINT64_MAX: not known */
 };
 
+/* A process and where it runs. */
+struct process {
+	const struct job *job;
+	uint32_t rank;
+	uint32_t next; /* on the same host, in the order of view->running */
+};
+
+/* Those that run and need memory, host by host, as they are during a pass. */
+struct processes {
+	struct process *all;
+	size_t nr, cap;
+	uint32_t *first, *last; /* by host; UINT32_MAX: none */
+};
+
 struct memshare {
 	struct policy base;
 	enum until until;
@@ -30,6 +44,7 @@ struct memshare {
 	uint32_t nr_hosts;
 	struct held *held;
 	struct spare *spare;
+	struct processes on;
 };
 
 /* memshare_move.c */

@@ -4,6 +4,8 @@
  */
 #include "policy/hosts/memshare.h"
 
+#include "core/xalloc.h"
+
 REASON(relieve,
        "{faults} page faults a second on host {from:host}, and the {bytes} "
        "bytes that the process needs are idle on the new host",
@@ -20,11 +22,6 @@ REASON(done, "the processes for which it was held back have ended");
 REASON(resolved, "no process needs it any more");
 REASON(impatient, "it was not ready {waited:time} after it was held back",
        waited);
-/* A process and where it runs. */
-struct victim {
-	const struct job *job;
-	uint32_t rank;
-};
 
 /* ---- what hosts have ---- */
 
@@ -84,58 +81,93 @@ const struct host *memshare_place(const struct memshare *s,
 
 /* ---- processes that move ---- */
 
-/*
- * The process on h that needs the most memory of those with less than `below` bytes
- * that may move now.  *wake: made earlier if one that may not move yet may by then.
- */
-static struct victim largest(const struct memshare *s, const struct view *view,
-			     const struct host *h, uint64_t below, usec_t *wake)
+static void add_process(struct processes *on, const struct job *job,
+			uint32_t rank)
 {
-	struct victim v = { NULL, 0 };
+	uint32_t host = job->hosts[rank], n = (uint32_t)on->nr;
+
+	array_room(on->all, on->nr, &on->cap);
+	on->all[on->nr++] = (struct process){ job, rank, UINT32_MAX };
+	if (on->first[host] == UINT32_MAX)
+		on->first[host] = n;
+	else
+		on->all[on->last[host]].next = n;
+	on->last[host] = n;
+}
+
+static void list_processes(struct memshare *s, const struct view *view)
+{
 	const struct job *j;
 
-	for_each_running(j, view) for (uint32_t i = 0;
-				       j->state == JOB_RUNNING && i < j->n; i++)
-	{
-		if (j->hosts[i] != h->ix || !j->demand || j->demand >= below)
+	s->on.nr = 0;
+	for (uint32_t i = 0; i < s->nr_hosts; i++)
+		s->on.first[i] = UINT32_MAX;
+	for_each_running(j, view) for (uint32_t i = 0; i < j->n && j->demand;
+				       i++) if (j->state == JOB_RUNNING)
+		add_process(&s->on, j, i);
+}
+
+/*
+ * The process on h that needs the most memory of those with less than `below` bytes
+ * that may move now; NULL: none.  *wake: made earlier if one that may not move yet may
+ * by then.
+ */
+static const struct process *largest(const struct memshare *s,
+				     const struct view *view,
+				     const struct host *h, uint64_t below,
+				     usec_t *wake)
+{
+	const struct process *v = NULL;
+
+	for (uint32_t i = s->on.first[h->ix]; i != UINT32_MAX;
+	     i = s->on.all[i].next) {
+		const struct process *p = &s->on.all[i];
+		usec_t settled = p->job->since + s->settle;
+
+		if (p->job->demand >= below)
 			continue;
-		if (j->since + s->settle > view->now) {
-			if (j->since + s->settle < *wake)
-				*wake = j->since + s->settle;
-		} else if (!v.job || j->demand > v.job->demand) {
-			v = (struct victim){ j, i };
-		}
+		if (settled > view->now)
+			*wake = settled < *wake ? settled : *wake;
+		else if (!v || p->job->demand > v->job->demand)
+			v = p;
 	}
 	return v;
 }
 
-static void move(struct memshare *s, struct plan *plan, struct victim v,
+static void move(struct memshare *s, struct plan *plan, const struct process *p,
 		 const struct host *to, struct because why)
 {
-	plan_migrate(plan, v.job, v.rank, to->ix, why);
-	memshare_give(s, to->ix, v.job->demand);
+	plan_migrate(plan, p->job, p->rank, to->ix, why);
+	memshare_give(s, to->ix, p->job->demand);
 }
 
-/* Move one process from h to idle memory elsewhere; false if none can. */
+/* The most bytes that a process may need to find a place. */
+static uint64_t most_idle(const struct memshare *s, const struct view *view)
+{
+	const struct host *h;
+	uint64_t most = 0;
+
+	for_each_host (h, view)
+		if (s->spare[h->ix].memory > most && memshare_takes(s, h, 0))
+			most = s->spare[h->ix].memory;
+	return most;
+}
+
+/* Move the largest process of h that finds idle memory elsewhere; false if none does. */
 static bool leave(struct memshare *s, const struct view *view,
 		  const struct host *h, usec_t *wake, struct plan *plan)
 {
-	struct victim v = { NULL, 0 };
-	uint64_t below = UINT64_MAX;
+	const struct process *p = largest(s, view, h, UINT64_MAX, wake);
+	uint64_t most = most_idle(s, view);
 
-	while ((v = largest(s, view, h, below, wake)).job) {
-		const struct host *to = memshare_place(s, view, v.job->demand);
-
-		if (to) {
-			move(s, plan, v, to,
-			     BECAUSE(relieve, .faults = (int64_t)h->faults,
-				     .from = h->ix,
-				     .bytes = (int64_t)v.job->demand));
-			return true;
-		}
-		below = v.job->demand;
-	}
-	return false;
+	if (p && p->job->demand > most)
+		p = largest(s, view, h, most + 1, wake);
+	if (!p)
+		return false;
+	move(s, plan, p, memshare_place(s, view, p->job->demand),
+	     BECAUSE(relieve, .faults = (int64_t)h->faults, .from = h->ix,
+		     .bytes = (int64_t)p->job->demand));
+	return true;
 }
 
 /* ---- hosts that are held back ---- */
@@ -251,18 +283,18 @@ static void reconfigure(struct memshare *s, const struct view *view,
 			const struct host *from, usec_t *wake,
 			struct plan *plan)
 {
-	struct victim v = largest(s, view, from, UINT64_MAX, wake);
+	const struct process *p = largest(s, view, from, UINT64_MAX, wake);
 	const struct host *h;
 
-	if (!v.job)
+	if (!p)
 		return;
 	for_each_host (h, view)
-		if (is_ready(s, h, v.job->demand)) {
-			move(s, plan, v, h,
+		if (is_ready(s, h, p->job->demand)) {
+			move(s, plan, p, h,
 			     BECAUSE(reserved_for,
 				     .faults = (int64_t)from->faults,
 				     .from = from->ix,
-				     .bytes = (int64_t)v.job->demand));
+				     .bytes = (int64_t)p->job->demand));
 			s->held[h->ix].used = true;
 			return;
 		}
@@ -279,6 +311,7 @@ bool memshare_relieve(struct memshare *s, const struct view *view, usec_t *wake,
 	const struct host *h;
 	bool blocked = false;
 
+	list_processes(s, view);
 	for_each_host (h, view) {
 		if (!memshare_overloaded(s, h) || s->held[h->ix].since ||
 		    leave(s, view, h, wake, plan))

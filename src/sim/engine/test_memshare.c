@@ -45,6 +45,26 @@ static void the_largest_that_fits_leaves(void **state)
 	sim_result_clear(&r);
 }
 
+/* 85 MB find no place, 70 just that which 30 leave. */
+static void who_just_fits_leaves(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 85 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 60 * MB },
+		{ .run = 90 * USEC_PER_SEC, .home = 2, .memory = 30 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 4, "2x1x1x100000000", "g-loadsharing:settle=30",
+			&r);
+	assert_non_null(strstr(text, "30 migrate job 2 rank 0 to 1\n"));
+	free(text);
+	sim_result_clear(&r);
+}
+
 /* Submitted at no host: with as few processes the one with the most memory. */
 static void the_place_has_the_most_memory(void **state)
 {
@@ -294,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_that_fits_leaves),
+		cmocka_unit_test(who_just_fits_leaves),
 		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
 		cmocka_unit_test(the_first_to_settle_wakes),
