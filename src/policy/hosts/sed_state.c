@@ -90,13 +90,24 @@ static int nodes_of(const struct sed *sed, const struct sed_host *h, int k)
 	return n < 0 ? 0 : n;
 }
 
+static bool alike(const struct sed_host *a, const struct sed_host *b)
+{
+	return a->alpha == b->alpha && a->load == b->load &&
+	       a->external == b->external && a->threshold == b->threshold;
+}
+
+/* Hosts side by side are mostly alike: so many are counted by the first of them. */
 void sed_availability(const struct sed *sed, int *avail)
 {
-	avail[0] = 0;
-	for (int k = 1; k <= sed->nr_classes; k++) {
-		avail[k] = 0;
-		for (int i = 0; i < sed->nr_hosts; i++)
-			avail[k] += nodes_of(sed, &sed->hosts[i], k);
+	const struct sed_host *h = sed->hosts, *end = h + sed->nr_hosts, *next;
+
+	memset(avail, 0, (size_t)(sed->nr_classes + 1) * sizeof(*avail));
+	for (; h < end; h = next) {
+		next = h + 1;
+		while (next < end && alike(next, h))
+			next++;
+		for (int k = 1; k <= sed->nr_classes; k++)
+			avail[k] += (int)(next - h) * nodes_of(sed, h, k);
 	}
 }
 

@@ -156,6 +156,26 @@ static void load_of_others_counts(void **state)
 	sed_clear(&sed);
 }
 
+/* Of two hosts with a process each the one keeps a promise of class 2, the other of 3. */
+static void each_host_keeps_its_own_promise(void **state)
+{
+	const double alpha[] = { 1, 1, 4 };
+	int avail[5];
+	struct sed sed;
+
+	(void)state;
+	sed_init(&sed, SED2, alpha, 3);
+	for (int i = 0; i < 2; i++) {
+		sed.hosts[i].load = 1;
+		sed.hosts[i].threshold = 2 + i;
+	}
+	sed_availability(&sed, avail);
+	assert_int_equal(avail[2], 2);
+	assert_int_equal(avail[3], 3);
+	assert_int_equal(avail[4], 4);
+	sed_clear(&sed);
+}
+
 /* A class ends half a step above its number: 1.2 is in the first, 2.4 in the
  * second. */
 static void classes_reach_half_a_step_further(void **state)
@@ -453,6 +473,7 @@ int main(void)
 		cmocka_unit_test(upgrade_when_alone),
 		cmocka_unit_test(ties_go_to_the_faster_class),
 		cmocka_unit_test(load_of_others_counts),
+		cmocka_unit_test(each_host_keeps_its_own_promise),
 		cmocka_unit_test(classes_reach_half_a_step_further),
 		cmocka_unit_test(an_idle_machine_offers_every_host),
 		cmocka_unit_test(fractions_at_the_edge),
