@@ -38,6 +38,12 @@ static struct {
 	usec_t said;
 } last;
 
+static struct {
+	bool on;
+	size_t n;
+	char text[16 << 10];
+} held;
+
 void log_init(const char *prefix, enum log_level most)
 {
 	snprintf(conf.prefix, sizeof(conf.prefix), "%s", prefix);
@@ -115,11 +121,41 @@ static void bound_file(size_t n)
 		conf.owner = 0;
 }
 
-static void put_line(const char *line, size_t n)
+static void put_text(const char *text, size_t n)
 {
 	bound_file(n);
-	if (write(STDERR_FILENO, line, n) < 0)
+	if (write(STDERR_FILENO, text, n) < 0)
 		return; /* nobody to tell */
+}
+
+static void put_held(void)
+{
+	if (held.n)
+		put_text(held.text, held.n);
+	held.n = 0;
+}
+
+static void put_line(const char *line, size_t n)
+{
+	if (!held.on) {
+		put_text(line, n);
+		return;
+	}
+	if (held.n + n > sizeof(held.text))
+		put_held();
+	memcpy(held.text + held.n, line, n);
+	held.n += n;
+}
+
+void log_hold(void)
+{
+	held.on = true;
+}
+
+void log_release(void)
+{
+	held.on = false;
+	put_held();
 }
 
 static void tell_repeats(void)
@@ -178,6 +214,8 @@ static void log_line(enum log_level level, int code, const char *fmt,
 		return;
 	line[n++] = '\n';
 	put_line(line, n);
+	if (level <= LOG_L_WARN)
+		put_held(); /* it may be the last word */
 }
 
 #define SAY(level, code)                        \

@@ -28,6 +28,13 @@ void log_init(const char *prefix, enum log_level most);
 void log_count_repeats(void);
 
 /*
+ * Where thousands of lines are made one after the other: they are written together, at
+ * the latest by log_release(), and before anything worse than them.
+ */
+void log_hold(void);
+void log_release(void);
+
+/*
  * From now on stderr is that file, opened for appending, limited to `most`
  * bytes in it and `most` in FILE.old.  Children that inherit it append to the
  * same file; only this process truncates it, when it logs something.

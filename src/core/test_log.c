@@ -151,6 +151,41 @@ static void repeated(void **state)
 	free(text);
 }
 
+/* Held lines come with what is worse than they are, at the release, or when they are many. */
+static void say_held(void)
+{
+	if (log_to(path_of("held"), 1 << 20, NULL) < 0)
+		_exit(1);
+	log_hold();
+	log_info("first");
+	if (size_of("held") != 0)
+		_exit(2);
+	log_warnx("second");
+	if (size_of("held") != (off_t)strlen("stint: first\nstint: second\n"))
+		_exit(3);
+	for (int i = 0; i < 2000; i++)
+		log_info("line %04d", i);
+	if (size_of("held") < 4096)
+		_exit(4);
+	log_release();
+	log_info("last");
+}
+
+static void hold(void **state)
+{
+	char *text, *at;
+
+	(void)state;
+	in_child(say_held);
+	text = text_of("held");
+	at = text + strlen("stint: first\nstint: second\n");
+	for (int i = 0; i < 2000; i++, at += strlen("stint: line 0000\n"))
+		assert_int_equal(strtol(at + strlen("stint: line "), NULL, 10),
+				 i);
+	assert_string_equal(at, "stint: last\n");
+	free(text);
+}
+
 static void no_link(void **state)
 {
 	struct error err;
@@ -164,9 +199,8 @@ static void no_link(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounded),
-		cmocka_unit_test(shared),
-		cmocka_unit_test(repeated),
+		cmocka_unit_test(bounded),  cmocka_unit_test(shared),
+		cmocka_unit_test(repeated), cmocka_unit_test(hold),
 		cmocka_unit_test(no_link),
 	};
 

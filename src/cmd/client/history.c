@@ -200,63 +200,71 @@ static void print_swf(struct args *a, const Control__Account *c)
 	printf(" %d %u -1 -1 -1 -1 -1 -1\n", swf_status(c), c->uid);
 }
 
-static json_t *ranks_json(const Control__Account *c)
+static void rank_json(const Control__RankAccount *r, size_t n,
+		      struct json_out *to)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < c->n_had; i++) {
-		const Control__RankAccount *r = c->had[i];
-
-		json_array_append_new(
-			list,
-			json_pack("{si so sI sI sI si sI si sI sI si sb}",
-				  "rank", (int)i, "host", json_text(r->host),
-				  "cpu_us", (json_int_t)r->cpu_usec, "max_rss",
-				  (json_int_t)r->max_rss, "held_us",
-				  (json_int_t)r->held_usec, "owner_returns",
-				  (int)r->returns, "give_back_us",
-				  (json_int_t)r->give_back_usec, "moves",
-				  (int)r->moves, "stood_us",
-				  (json_int_t)r->stood_usec, "moved_bytes",
-				  (json_int_t)r->moved_bytes, "exit",
-				  (int)r->exit, "lost", (int)r->lost));
-	}
-	return list;
+	json_out_open(to, NULL, '{');
+	json_out_int(to, "rank", (int64_t)n);
+	json_out_text(to, "host", r->host);
+	json_out_int(to, "cpu_us", (int64_t)r->cpu_usec);
+	json_out_int(to, "max_rss", (int64_t)r->max_rss);
+	json_out_int(to, "held_us", (int64_t)r->held_usec);
+	json_out_int(to, "owner_returns", r->returns);
+	json_out_int(to, "give_back_us", (int64_t)r->give_back_usec);
+	json_out_int(to, "moves", r->moves);
+	json_out_int(to, "stood_us", (int64_t)r->stood_usec);
+	json_out_int(to, "moved_bytes", (int64_t)r->moved_bytes);
+	json_out_int(to, "exit", r->exit);
+	json_out_bool(to, "lost", r->lost);
+	json_out_close(to, '}');
 }
 
-static json_t *acts_json(const Control__Account *c)
+static void lists_json(const Control__Account *c, struct json_out *to)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < c->n_acts; i++)
-		json_array_append_new(
-			list, json_pack("{sI so so}", "at_us",
-					(json_int_t)c->acts[i]->at_usec, "who",
-					json_text(c->acts[i]->who), "what",
-					json_text(c->acts[i]->what)));
-	return list;
+	json_out_open(to, "ranks", '[');
+	for (size_t i = 0; i < c->n_had; i++)
+		rank_json(c->had[i], i, to);
+	json_out_close(to, ']');
+	json_out_open(to, "acts", '[');
+	for (size_t i = 0; i < c->n_acts; i++) {
+		json_out_open(to, NULL, '{');
+		json_out_int(to, "at_us", (int64_t)c->acts[i]->at_usec);
+		json_out_text(to, "who", c->acts[i]->who);
+		json_out_text(to, "what", c->acts[i]->what);
+		json_out_close(to, '}');
+	}
+	json_out_close(to, ']');
 }
 
 static void print_account_json(struct args *a, const Control__Account *c)
 {
-	json_t *j = json_pack(
-		"{sI sI si so so so si si sI sI sI sI sI sI si ss so so si so so}",
-		"job", (json_int_t)c->job, "array", (json_int_t)c->array,
-		"task", (int)c->task, "user", json_text(c->user), "name",
-		json_text(c->name), "program", json_text(c->program),
-		"nr_ranks", (int)c->ranks, "ranks_asked", (int)c->ranks_asked,
-		"submit_us", (json_int_t)c->submit_usec, "start_us",
-		(json_int_t)c->start_usec, "end_us", (json_int_t)c->end_usec,
-		"estimate_us", (json_int_t)c->estimate_usec, "limit_us",
-		(json_int_t)c->limit_usec, "memory", (json_int_t)c->memory,
-		"exit", (int)c->exit, "reason", reason_name((int)c->reason),
-		"by", json_text(c->by), "why", json_text(c->why), "requeues",
-		(int)c->requeues, "ranks", ranks_json(c), "acts", acts_json(c));
-	json_t *limits = json_object();
+	struct json_out o = { .to = stdout };
 
-	limits_json(c->limits, limits);
-	json_object_set_new(j, "limits", limits);
-	json_line(j, stdout);
+	(void)a;
+	json_out_open(&o, NULL, '{');
+	json_out_int(&o, "job", (int64_t)c->job);
+	json_out_int(&o, "array", (int64_t)c->array);
+	json_out_int(&o, "task", c->task);
+	json_out_text(&o, "user", c->user);
+	json_out_text(&o, "name", c->name);
+	json_out_text(&o, "program", c->program);
+	json_out_int(&o, "nr_ranks", c->ranks);
+	json_out_int(&o, "ranks_asked", c->ranks_asked);
+	json_out_int(&o, "submit_us", (int64_t)c->submit_usec);
+	json_out_int(&o, "start_us", (int64_t)c->start_usec);
+	json_out_int(&o, "end_us", (int64_t)c->end_usec);
+	json_out_int(&o, "estimate_us", (int64_t)c->estimate_usec);
+	json_out_int(&o, "limit_us", (int64_t)c->limit_usec);
+	json_out_int(&o, "memory", (int64_t)c->memory);
+	json_out_int(&o, "exit", c->exit);
+	json_out_text(&o, "reason", reason_name((int)c->reason));
+	json_out_text(&o, "by", c->by);
+	json_out_text(&o, "why", c->why);
+	json_out_int(&o, "requeues", c->requeues);
+	lists_json(c, &o);
+	limits_json(c->limits, &o);
+	json_out_close(&o, '}');
+	putchar('\n');
 }
 
 /* ---- the command ---- */

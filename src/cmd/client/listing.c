@@ -109,59 +109,58 @@ void hosts_table(const Control__Hosts *hosts, FILE *to)
 /* ---- jobs ---- */
 
 /* What it gets and had, and whom it talks to. */
-static void rank_use_json(const Control__RankInfo *r, json_t *j)
+static void rank_use_json(const Control__RankInfo *r, struct json_out *to)
 {
-	json_t *sent = json_array();
-
-	json_object_set_new(j, "share", json_number(r->share));
-	json_object_set_new(j, "waits", json_number(r->waits));
-	json_object_set_new(j, "major_faults", json_number(r->faults));
-	json_object_set_new(j, "memory", json_integer((json_int_t)r->memory));
-	json_object_set_new(j, "cpu_us", json_integer((json_int_t)r->cpu_usec));
-	json_object_set_new(j, "stood_us",
-			    json_integer((json_int_t)r->stood_usec));
-	json_object_set_new(j, "sent_bytes",
-			    json_integer((json_int_t)r->sent_bytes));
-	for (size_t i = 0; i < r->n_sent; i++)
-		json_array_append_new(
-			sent,
-			json_pack("{si sI sI}", "rank", (int)r->sent[i]->rank,
-				  "bytes", (json_int_t)r->sent[i]->bytes,
-				  "segments",
-				  (json_int_t)r->sent[i]->segments));
-	json_object_set_new(j, "sent", sent);
+	json_out_number(to, "share", r->share);
+	json_out_number(to, "waits", r->waits);
+	json_out_number(to, "major_faults", r->faults);
+	json_out_int(to, "memory", (int64_t)r->memory);
+	json_out_int(to, "cpu_us", (int64_t)r->cpu_usec);
+	json_out_int(to, "stood_us", (int64_t)r->stood_usec);
+	json_out_int(to, "sent_bytes", (int64_t)r->sent_bytes);
+	json_out_open(to, "sent", '[');
+	for (size_t i = 0; i < r->n_sent; i++) {
+		json_out_open(to, NULL, '{');
+		json_out_int(to, "rank", r->sent[i]->rank);
+		json_out_int(to, "bytes", (int64_t)r->sent[i]->bytes);
+		json_out_int(to, "segments", (int64_t)r->sent[i]->segments);
+		json_out_close(to, '}');
+	}
+	json_out_close(to, ']');
 }
 
-static json_t *rank_json(const Control__RankInfo *r, size_t n)
+static void rank_json(const Control__RankInfo *r, size_t n, struct json_out *to)
 {
-	json_t *j =
-		json_pack("{si ss ss ss sI si sI si}", "rank", (int)n, "state",
-			  state_name(r->state), "host", r->host, "address",
-			  r->address, "epoch", (json_int_t)r->epoch, "moves",
-			  (int)r->moves, "last_downtime_us",
-			  (json_int_t)r->downtime_usec, "pid", (int)r->pid);
-
-	rank_use_json(r, j);
+	json_out_open(to, NULL, '{');
+	json_out_int(to, "rank", (int64_t)n);
+	json_out_text(to, "state", state_name(r->state));
+	json_out_text(to, "host", r->host);
+	json_out_text(to, "address", r->address);
+	json_out_int(to, "epoch", (int64_t)r->epoch);
+	json_out_int(to, "moves", r->moves);
+	json_out_int(to, "last_downtime_us", (int64_t)r->downtime_usec);
+	json_out_int(to, "pid", r->pid);
+	rank_use_json(r, to);
 	if (*r->moving_to)
-		json_object_set_new(j, "moving_to", json_string(r->moving_to));
+		json_out_text(to, "moving_to", r->moving_to);
 	if (*r->why)
-		json_object_set_new(j, "why", json_text(r->why));
+		json_out_text(to, "why", r->why);
 	if (r->state == CONTROL__STATE__DONE)
-		json_object_set_new(j, "exit", json_integer(r->exit));
-	return j;
+		json_out_int(to, "exit", r->exit);
+	json_out_close(to, '}');
 }
 
-void limits_json(const Control__Limits *l, json_t *to)
+void limits_json(const Control__Limits *l, struct json_out *to)
 {
 	static const Control__Limits none = CONTROL__LIMITS__INIT;
 
 	l = l ? l : &none;
-	json_object_set_new(to, "memory", json_integer((json_int_t)l->memory));
-	json_object_set_new(to, "pids", json_integer((json_int_t)l->pids));
-	json_object_set_new(to, "cpus",
-			    json_number((double)l->milli_cpus / 1000));
-	json_object_set_new(to, "output",
-			    json_integer((json_int_t)l->output_max));
+	json_out_open(to, "limits", '{');
+	json_out_int(to, "memory", (int64_t)l->memory);
+	json_out_int(to, "pids", (int64_t)l->pids);
+	json_out_number(to, "cpus", (double)l->milli_cpus / 1000);
+	json_out_int(to, "output", (int64_t)l->output_max);
+	json_out_close(to, '}');
 }
 
 void limits_print(const Control__Limits *l, FILE *to)
@@ -192,38 +191,43 @@ void limits_print(const Control__Limits *l, FILE *to)
 	putc('\n', to);
 }
 
-json_t *job_json(const Control__JobInfo *i)
+static void job_words_json(const Control__JobInfo *i, struct json_out *to)
 {
-	json_t *j =
-		json_pack("{sI ss ss sI sI sI so}", "job", (json_int_t)i->job,
-			  "state", state_name(i->state), "user", i->user,
-			  "submit_us", (json_int_t)i->submit_usec, "start_us",
-			  (json_int_t)i->start_usec, "end_us",
-			  (json_int_t)i->end_usec, "why", json_text(i->why));
-	json_t *argv = json_array(), *ranks = json_array(), *limits;
-
+	json_out_open(to, "argv", '[');
 	for (size_t n = 0; n < i->n_argv; n++)
-		json_array_append_new(argv, json_text(i->argv[n]));
+		json_out_text(to, NULL, i->argv[n]);
+	json_out_close(to, ']');
+	json_out_open(to, "ranks", '[');
 	for (size_t n = 0; n < i->n_ranks; n++)
-		json_array_append_new(ranks, rank_json(i->ranks[n], n));
-	json_object_set_new(j, "argv", argv);
-	json_object_set_new(j, "ranks", ranks);
-	json_object_set_new(j, "hidden", json_boolean(i->hidden));
-	json_object_set_new(j, "name", json_text(i->name));
-	json_object_set_new(j, "held", json_boolean(i->held));
-	json_object_set_new(j, "detached", json_boolean(i->detached));
-	json_object_set_new(j, "requeues", json_integer(i->requeues));
-	json_object_set_new(j, "limit_us",
-			    json_integer((json_int_t)i->limit_usec));
-	json_object_set_new(j, "reason", json_string(reason_name(i->reason)));
-	json_object_set_new(j, "by", json_text(i->by));
-	json_object_set_new(j, "array", json_integer((json_int_t)i->array));
-	json_object_set_new(j, "task", json_integer(i->task));
-	json_object_set_new(j, "limits", limits = json_object());
-	limits_json(i->limits, limits);
+		rank_json(i->ranks[n], n, to);
+	json_out_close(to, ']');
+}
+
+void job_json(const Control__JobInfo *i, struct json_out *to)
+{
+	json_out_open(to, NULL, '{');
+	json_out_int(to, "job", (int64_t)i->job);
+	json_out_text(to, "state", state_name(i->state));
+	json_out_text(to, "user", i->user);
+	json_out_int(to, "submit_us", (int64_t)i->submit_usec);
+	json_out_int(to, "start_us", (int64_t)i->start_usec);
+	json_out_int(to, "end_us", (int64_t)i->end_usec);
+	json_out_text(to, "why", i->why);
+	job_words_json(i, to);
+	json_out_bool(to, "hidden", i->hidden);
+	json_out_text(to, "name", i->name);
+	json_out_bool(to, "held", i->held);
+	json_out_bool(to, "detached", i->detached);
+	json_out_int(to, "requeues", i->requeues);
+	json_out_int(to, "limit_us", (int64_t)i->limit_usec);
+	json_out_text(to, "reason", reason_name(i->reason));
+	json_out_text(to, "by", i->by);
+	json_out_int(to, "array", (int64_t)i->array);
+	json_out_int(to, "task", i->task);
+	limits_json(i->limits, to);
 	if (i->state == CONTROL__STATE__DONE)
-		json_object_set_new(j, "exit", json_integer(i->exit));
-	return j;
+		json_out_int(to, "exit", i->exit);
+	json_out_close(to, '}');
 }
 
 int list_jobs_on(struct client *c, Control__ListJobs *list,

@@ -8,14 +8,15 @@
 
 #include "cluster/client/client.h"
 
+struct json_out;
 struct json_t;
 
 /* "up", "draining", ... */
 const char *host_state(const Control__HostInfo *h);
 struct json_t *host_json(const Control__HostInfo *h);
-struct json_t *job_json(const Control__JobInfo *i);
-/* What was asked for each rank, NULL: nothing; into an object, and as people read it. */
-void limits_json(const Control__Limits *l, struct json_t *to);
+void job_json(const Control__JobInfo *i, struct json_out *to);
+/* What was asked for each rank, NULL: nothing; as "limits", and as people read it. */
+void limits_json(const Control__Limits *l, struct json_out *to);
 void limits_print(const Control__Limits *l, FILE *to);
 
 /*

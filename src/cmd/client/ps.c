@@ -141,12 +141,16 @@ static void show_page(struct args *a, Control__Jobs *l)
 	size_t n;
 
 	for (size_t i = 0; i < l->n_jobs; i += n) {
-		n = a->client.json ? 1
-				   : count_alike(l->jobs + i, l->n_jobs - i);
-		if (a->client.json)
-			json_line(job_json(l->jobs[i]), stdout);
-		else
-			show_jobs(a, l->jobs + i, n);
+		n = count_alike(l->jobs + i, l->n_jobs - i);
+		show_jobs(a, l->jobs + i, n);
+	}
+}
+
+static void print_page_json(const Control__Jobs *l)
+{
+	for (size_t i = 0; i < l->n_jobs; i++) {
+		job_json(l->jobs[i], &(struct json_out){ .to = stdout });
+		putchar('\n');
 	}
 }
 
@@ -162,7 +166,10 @@ static int ask_some(struct client *c, struct args *a, Control__ListJobs *list,
 		return r;
 	if (*m->jobs->warning && first)
 		fprintf(stderr, "stint %s: %s\n", a->name, m->jobs->warning);
-	show_page(a, m->jobs);
+	if (a->client.json)
+		print_page_json(m->jobs);
+	else
+		show_page(a, m->jobs);
 	message_free(m);
 	return 0;
 }

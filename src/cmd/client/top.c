@@ -268,18 +268,21 @@ static void print_all(const struct state *s, const char *sort, FILE *to)
 static void print_state_json(const struct state *s, FILE *to)
 {
 	const Control__Hosts *hosts = s->hosts->hosts;
-	json_t *h = json_array(), *j = json_array();
+	struct json_out o = { .to = to };
 
+	json_out_open(&o, NULL, '{');
+	json_out_int(&o, "at_us", (int64_t)clock_usec(CLOCK_REALTIME));
+	json_out_open(&o, "hosts", '[');
 	for (size_t i = 0; i < hosts->n_hosts; i++)
-		json_array_append_new(h, host_json(hosts->hosts[i]));
+		json_out_tree(&o, NULL, host_json(hosts->hosts[i]));
+	json_out_close(&o, ']');
+	json_out_open(&o, "jobs", '[');
 	for (size_t p = 0; p < s->nr_pages; p++)
 		for (size_t i = 0; i < s->pages[p]->jobs->n_jobs; i++)
-			json_array_append_new(
-				j, job_json(s->pages[p]->jobs->jobs[i]));
-	json_line(json_pack("{sI so so}", "at_us",
-			    (json_int_t)clock_usec(CLOCK_REALTIME), "hosts", h,
-			    "jobs", j),
-		  to);
+			job_json(s->pages[p]->jobs->jobs[i], &o);
+	json_out_close(&o, ']');
+	json_out_close(&o, '}');
+	fputc('\n', to);
 }
 
 /* ---- the command ---- */

@@ -87,25 +87,34 @@ static json_t *numbers_json(const char *text)
 	return json_object();
 }
 
-static json_t *why_json(const Control__Why *w)
+static void planned_json(const Control__Planned *p, struct json_out *to)
 {
-	json_t *list = json_array(), *limits = json_object();
+	json_out_open(to, NULL, '{');
+	json_out_int(to, "at_us", (int64_t)p->at_usec);
+	json_out_text(to, "text", p->text);
+	json_out_tree(to, "numbers", numbers_json(p->numbers));
+	json_out_int(to, "times", p->times);
+	json_out_close(to, '}');
+}
 
-	limits_json(w->limits, limits);
+static void print_why_json(const Control__Why *w)
+{
+	struct json_out o = { .to = stdout };
+
+	json_out_open(&o, NULL, '{');
+	json_out_int(&o, "job", (int64_t)w->job);
+	json_out_text(&o, "state", state_name(w->state));
+	json_out_text(&o, "now", w->now);
+	limits_json(w->limits, &o);
+	json_out_int(&o, "limit_us", (int64_t)w->limit_usec);
+	json_out_int(&o, "expected_us", (int64_t)w->expected_usec);
+	json_out_tree(&o, "now_numbers", numbers_json(w->now_numbers));
+	json_out_open(&o, "planned", '[');
 	for (size_t i = 0; i < w->n_planned; i++)
-		json_array_append_new(
-			list,
-			json_pack("{sI so so si}", "at_us",
-				  (json_int_t)w->planned[i]->at_usec, "text",
-				  json_text(w->planned[i]->text), "numbers",
-				  numbers_json(w->planned[i]->numbers), "times",
-				  (int)w->planned[i]->times));
-	return json_pack("{sI ss so so sI sI so so}", "job", (json_int_t)w->job,
-			 "state", state_name(w->state), "now",
-			 json_text(w->now), "limits", limits, "limit_us",
-			 (json_int_t)w->limit_usec, "expected_us",
-			 (json_int_t)w->expected_usec, "now_numbers",
-			 numbers_json(w->now_numbers), "planned", list);
+		planned_json(w->planned[i], &o);
+	json_out_close(&o, ']');
+	json_out_close(&o, '}');
+	putchar('\n');
 }
 
 /* The record may know one that is forgotten: only tasks are looked for. */
@@ -137,7 +146,7 @@ static int ask_why(struct client *c, void *args, struct error *err)
 	if (r < 0)
 		return r;
 	if (a->client.json)
-		json_line(why_json(m->why), stdout);
+		print_why_json(m->why);
 	else
 		print_why(m->why);
 	message_free(m);

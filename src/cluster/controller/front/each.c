@@ -8,6 +8,7 @@
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/users/users.h"
+#include "core/log.h"
 
 static int may(struct ctl_peer *p, struct ctl_job *job, uint64_t id,
 	       struct error *err)
@@ -91,9 +92,11 @@ void front_each_job(struct ctl_peer *p, uint64_t re, uint64_t id,
 	struct error err;
 	int r = ctl_array_ranges(range, n, &err);
 
+	log_hold();
 	if (!r)
 		r = a ? each_of_array(p, a, range, n, fn, arg, &err)
 		      : each_of_one(p, id, n, fn, arg, &err);
+	log_release();
 	if (r < 0)
 		ctl_send_failed(p, re, r, "%s", err.text);
 	else

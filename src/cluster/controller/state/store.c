@@ -16,14 +16,10 @@ enum statement {
 	PUT_SIGNALS,
 	PUT_MOVE,
 	PUT_HOST,
-	PUT_LINE,
 	FORGET_JOB,
 	FORGET_RANKS,
 	FORGET_SIGNALS,
 	FORGET_MOVES,
-	TRIM_LINES,
-	CLEAR_LINES,
-	LINES,
 	LAST_JOB,
 	EACH_JOB,
 	EACH_RANK,
@@ -32,8 +28,6 @@ enum statement {
 	EACH_MOVE,
 	LAST_MOVE,
 	EACH_HOST,
-	EACH_LINE,
-	EACH_LINE_OF,
 	NR_STATEMENTS
 };
 
@@ -54,17 +48,10 @@ static const char *const sql[NR_STATEMENTS] = {
 	[PUT_HOST] = "REPLACE INTO host (name, drain, boot_id, "
 		     "drain_who, drain_reason, drain_at, drain_by) "
 		     "VALUES (?,?,?,?,?,?,?)",
-	[PUT_LINE] = "INSERT INTO record (at, job, begin, line) "
-		     "VALUES (?,?,?,?)",
 	[FORGET_JOB] = "DELETE FROM job WHERE id = ?",
 	[FORGET_RANKS] = "DELETE FROM rank WHERE job = ?",
 	[FORGET_SIGNALS] = "DELETE FROM signals WHERE job = ?",
 	[FORGET_MOVES] = "DELETE FROM move WHERE job = ?",
-	[TRIM_LINES] =
-		"DELETE FROM record WHERE seq < (SELECT max(seq) FROM record "
-		"WHERE begin AND seq <= (SELECT max(seq) FROM record) - ?)",
-	[CLEAR_LINES] = "DELETE FROM record",
-	[LINES] = "SELECT ifnull(min(seq), 0), ifnull(max(seq), 0) FROM record",
 	/* Also of jobs that are forgotten. */
 	[LAST_JOB] = "SELECT ifnull(max(seq), 0) FROM sqlite_sequence "
 		     "WHERE name = 'job'",
@@ -93,10 +80,6 @@ static const char *const sql[NR_STATEMENTS] = {
 	[EACH_HOST] = "SELECT name, drain, boot_id, drain_who, "
 		      "drain_reason, drain_at, drain_by FROM host "
 		      "ORDER BY name",
-	[EACH_LINE] = "SELECT seq, at, job, begin, line FROM record "
-		      "WHERE seq >= ? ORDER BY seq",
-	[EACH_LINE_OF] = "SELECT seq, at, job, begin, line FROM record "
-			 "WHERE seq >= ? AND job = ? ORDER BY seq",
 };
 
 static int open_failed(struct store *s, int code, const char *path,
@@ -141,6 +124,8 @@ int store_open(const char *path, struct store **ret, struct error *err)
 		r = store_prepare(s, sql, NR_STATEMENTS, &s->stmt);
 	if (r == SQLITE_OK)
 		r = store_kept_open(s);
+	if (r == SQLITE_OK)
+		r = store_lines_open(s);
 	if (r != SQLITE_OK)
 		return open_failed(s, r, path, &why, err);
 	store_room_init(s, path);
@@ -151,6 +136,7 @@ int store_open(const char *path, struct store **ret, struct error *err)
 void store_commit(struct store *s)
 {
 	store_kept_flush(s);
+	store_lines_flush(s);
 	store_end(s);
 }
 
@@ -161,6 +147,7 @@ void store_close(struct store *s)
 	store_commit(s);
 	store_finalize(s->stmt, NR_STATEMENTS);
 	store_kept_close(s);
+	store_lines_close(s);
 	sqlite3_close(s->db);
 	store_room_clear(s);
 	store_log_clear(&s->log);
@@ -253,16 +240,6 @@ void store_put_host(struct store *s, const struct store_host *host)
 	store_put_end(s);
 }
 
-void store_put_line(struct store *s, const struct store_line *line)
-{
-	store_put(s, s->stmt[PUT_LINE]);
-	store_int(s, line->at);
-	store_int(s, line->job);
-	store_int(s, line->begin);
-	store_text(s, line->line);
-	store_put_end(s);
-}
-
 void store_forget_job(struct store *s, uint64_t id)
 {
 	for (int which = FORGET_JOB; which <= FORGET_MOVES; which++) {
@@ -271,14 +248,6 @@ void store_forget_job(struct store *s, uint64_t id)
 		store_put_end(s);
 	}
 	store_kept_forget(s, id);
-}
-
-void store_trim_lines(struct store *s, uint64_t least)
-{
-	store_put(s, s->stmt[least ? TRIM_LINES : CLEAR_LINES]);
-	if (least)
-		store_int(s, least);
-	store_put_end(s);
 }
 
 static const char *column_text(sqlite3_stmt *st, int at)
@@ -459,40 +428,5 @@ void store_each_host(struct store *s,
 			.drain_by = sqlite3_column_int64(st, 6),
 		};
 		each(ctx, &host);
-	}
-}
-
-void store_lines(struct store *s, uint64_t *first, uint64_t *last)
-{
-	sqlite3_stmt *st = s->stmt[LINES];
-
-	while (store_next_row(s, st)) {
-		*first = sqlite3_column_int64(st, 0);
-		*last = sqlite3_column_int64(st, 1);
-	}
-}
-
-void store_each_line(struct store *s, uint64_t from, uint64_t job,
-		     bool (*each)(void *ctx, const struct store_line *),
-		     void *ctx)
-{
-	sqlite3_stmt *st = s->stmt[job ? EACH_LINE_OF : EACH_LINE];
-	struct store_line line;
-
-	sqlite3_bind_int64(st, 1, from);
-	if (job)
-		sqlite3_bind_int64(st, 2, job);
-	while (store_next_row(s, st)) {
-		line = (struct store_line){
-			.seq = sqlite3_column_int64(st, 0),
-			.at = sqlite3_column_int64(st, 1),
-			.job = sqlite3_column_int64(st, 2),
-			.begin = sqlite3_column_int(st, 3),
-			.line = column_text(st, 4),
-		};
-		if (!each(ctx, &line)) {
-			sqlite3_reset(st);
-			return;
-		}
 	}
 }

@@ -23,10 +23,24 @@ struct store_log {
 	size_t nr_puts, cap_puts, nr_values, cap_values, nr_bytes, cap_bytes;
 };
 
+/* So many lines of the record are one statement: each costs as much as what it says. */
+enum { STORE_HELD = 16 };
+
+struct store_held {
+	struct held_line {
+		uint64_t job;
+		int64_t at;
+		bool begin;
+		char *text;
+	} line[STORE_HELD];
+	int nr;
+};
+
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt **stmt;
 	sqlite3_stmt **kept;  /* store_kept.c's */
+	sqlite3_stmt **lines; /* store_lines.c's */
 	uint64_t nr_accounts; /* at most so many: likewise */
 	uint64_t nr_acts;     /* likewise, that are stored */
 	/*
@@ -38,6 +52,7 @@ struct store {
 		int64_t at;
 		char *who, *what;
 	} act;
+	struct store_held held; /* lines that are not written yet */
 	bool in_transaction;
 	struct store_log log;
 	/*
@@ -65,6 +80,12 @@ void store_kept_close(struct store *s);
 void store_kept_forget(struct store *s, uint64_t job);
 /* Before a commit: put what is not written yet. */
 void store_kept_flush(struct store *s);
+
+/* ---- store_lines.c */
+
+int store_lines_open(struct store *s) must_check;
+void store_lines_close(struct store *s);
+void store_lines_flush(struct store *s); /* as store_kept_flush() */
 
 /* ---- store_write.c: writing, also where there is no room */
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -62,10 +63,102 @@ static void lines(void **state)
 	unlink(own);
 }
 
+enum { MANY = 40 };
+
+static bool on_numbered(void *ctx, const struct store_line *line)
+{
+	uint64_t *n = ctx;
+	char text[24];
+
+	++*n;
+	snprintf(text, sizeof(text), "line %d", (int)*n);
+	assert_int_equal(line->seq, *n);
+	assert_int_equal(line->job, *n);
+	assert_int_equal(line->at, 1000 + *n);
+	assert_int_equal(line->begin, *n == 17);
+	assert_string_equal(line->line, text);
+	return true;
+}
+
+static void put_numbered(struct store *s, uint64_t n)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "line %d", (int)n);
+	store_put_line(s, &(struct store_line){ .job = n,
+						.at = (int64_t)(1000 + n),
+						.begin = n == 17,
+						.line = text });
+}
+
+/* Written several at once, they are in their order, and none is missing. */
+static void numbered(void **state)
+{
+	struct store *s;
+	char own[80];
+	uint64_t n = 0;
+
+	(void)state;
+	snprintf(own, sizeof(own), "%s/many.db", dir);
+	assert_int_equal(store_open(own, &s, NULL), 0);
+	for (uint64_t i = 1; i <= MANY; i++)
+		put_numbered(s, i);
+	store_commit(s);
+	put_numbered(s, MANY + 1);
+	store_each_line(s, 0, 0, on_numbered, &n);
+	assert_int_equal(n, MANY + 1); /* also before it is committed */
+	store_close(s);
+
+	assert_int_equal(store_open(own, &s, NULL), 0);
+	n = 0;
+	store_each_line(s, 0, 0, on_numbered, &n);
+	assert_int_equal(n, MANY + 1);
+	store_close(s);
+	unlink(own);
+}
+
+/* In a process that then dies. */
+static void put_in_child(const char *path)
+{
+	struct store *s;
+
+	if (store_open(path, &s, NULL) < 0)
+		_exit(1);
+	for (uint64_t i = 1; i <= MANY; i++)
+		put_numbered(s, i);
+	store_commit(s);
+	_exit(0);
+}
+
+static void committed(void **state)
+{
+	struct store *s;
+	char own[80];
+	uint64_t n = 0;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	snprintf(own, sizeof(own), "%s/committed.db", dir);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		put_in_child(own);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(store_open(own, &s, NULL), 0);
+	store_each_line(s, 0, 0, on_numbered, &n);
+	assert_int_equal(n, MANY);
+	store_close(s);
+	unlink(own);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),
+		cmocka_unit_test(numbered),
+		cmocka_unit_test(committed),
 	};
 
 	scratch_dir(dir, "/tmp");
