@@ -9,7 +9,13 @@ setup() {
 	serve "${hosts:-2}"
 }
 
-teardown() { jobs_teardown; }
+teardown() {
+	local dir
+	for dir in "$bed"/h*/run/*.away; do
+		[ ! -e "$dir" ] || unblock "${dir%.away}"
+	done
+	jobs_teardown
+}
 
 slay_agent() { # HOST
 	slay "${agent_pid:-$(service_pid "$1")}"
@@ -94,6 +100,50 @@ fuser_of() { # FILE
 	read -r major minor inode < <(stat -c '%Hd %Ld %i' "$1")
 	printf -v file '%02x:%02x:%d' "$major" "$minor" "$inode"
 	awk -v file="$file" '$6 == file { print $5; exit }' /proc/locks
+}
+
+# From now on nothing can be made there.
+block() { # DIR
+	mv "$1" "$1.away"
+	touch "$1"
+}
+
+unblock() { # DIR
+	rm "$1"
+	mv "$1.away" "$1"
+}
+
+@test "a host on which no keeper comes up: its ranks start on another one, or end after three more tries" {
+	block "$bed/h1/run/keepers"
+	[ "$(st run --hosts h1,h2 -n 1 echo ran)" = ran ]
+	is '[r["host"] for r in j[1]["ranks"]]' "['h2']"
+	run -1 st run --hosts h1 true
+	[[ "$output" == *"could not be started on h1"*"(as at 3 starts before)"* ]]
+	unblock "$bed/h1/run/keepers"
+	st run --hosts h1 true
+}
+
+@test "a host on which no capsule can be made: ranks that were sent there start on another one, once" {
+	ran=$(mktemp /var/tmp/stint-ran.XXXXXX) # a rank's /tmp is its own
+	block "$bed/h1/run/capsules"
+	[ "$(st run --hosts h1,h2 -n 1 sh -c "echo ran >>$ran; echo out")" = out ]
+	[ "$(cat "$ran")" = ran ]
+	is '[r["host"] for r in j[1]["ranks"]]' "['h2']"
+	st history --json | grep "starts again on h2; on h1 "
+	# The host alone: it is tried there a few times, and what is wrong is said.
+	run -1 st run --hosts h1 sh -c "echo ran >>$ran"
+	[[ "$output" == *"rank 0 on h1: "*"run/capsules"*"(as at 3 starts before)"* ]]
+	[ "$(cat "$ran")" = ran ]
+	unblock "$bed/h1/run/capsules"
+	st run --hosts h1 true
+	rm "$ran"
+}
+
+@test "a program that cannot be executed is not tried elsewhere" {
+	run -127 st run --hosts h1,h2 -n 1 --requeue /nonexistent/program
+	is 'j[1]["requeues"]' 0
+	is 'j[1]["reason"]' not-started
+	st history --json | python3 -c 'import json, sys; sys.exit(any("again" in a["what"] for a in json.loads(sys.stdin.readline())["acts"]))'
 }
 
 @test "a controller that is being started again: run waits until its job is taken, others do not" {

@@ -120,6 +120,11 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 	return 0;
 }
 
+bool capsule_not_begun(const struct capsule *c)
+{
+	return !c->runs;
+}
+
 int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
 		  size_t n, const int *fds, size_t nr_fds, pid_t *ret,
 		  struct error *err)

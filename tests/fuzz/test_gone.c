@@ -288,6 +288,77 @@ static bool was_ready(void *ctx)
 	return false;
 }
 
+/* ---- its keeper fails with the program */
+
+/* The rank may be at h1 or h2, and its first keeper, at h1, says this of START. */
+static void fails_with_start(struct ctl *ctl, Keeper__Begun begun, bool requeue)
+{
+	Keeper__Failed failed = KEEPER__FAILED__INIT;
+
+	all_come(-1, -1);
+	submit(1, "h1", "h2");
+	job_of(ctl, 1)->spec->requeue = requeue;
+	actor_keeper_hello(h1, 0, KEEPER__STATE__EMPTY, 0);
+	assert_int_equal(ASKED(START), 1);
+	failed.code = -ENOSPC;
+	failed.why = (char *)"no room";
+	failed.begun = begun;
+	actor_keeper(h1, 0, 0, KEEPER__REQUEST__BODY_START,
+		     KEEPER__EVENT__BODY_FAILED, &failed);
+}
+
+static bool not_begun_here(void *ctx)
+{
+	struct ctl *ctl = ctx;
+
+	fails_with_start(ctl, KEEPER__BEGUN__NOT_BEGUN_HERE, false);
+	goes_to(ctl, "h2", h2);
+	assert_int_equal(ASKED(KILL), 1);
+	actor_keeper_hello(h1, 0, KEEPER__STATE__EMPTY, 0);
+	assert_int_equal(ASKED(START), 1);
+	actor_keeper_hello(h2, 1, KEEPER__STATE__EMPTY, 0);
+	assert_int_equal(ASKED(START), 2);
+	return false;
+}
+
+/* Nor is it begun anew: another host would say the same. */
+static bool not_begun_anywhere(void *ctx)
+{
+	fails_with_start(ctx, KEEPER__BEGUN__NOT_BEGUN, true);
+	assert_int_equal(job_of(ctx, 1)->state, STATE(DONE));
+	assert_int_equal(job_of(ctx, 1)->reason, ENDED(NOT_STARTED));
+	return false;
+}
+
+static bool begun_or_not(void *ctx)
+{
+	fails_with_start(ctx, KEEPER__BEGUN__BEGUN_UNKNOWN, false);
+	assert_int_equal(rank_of(ctx)->epoch, 0);
+	assert_int_equal(job_of(ctx, 1)->state, STATE(DONE));
+	return false;
+}
+
+static bool begun_or_not_and_may_again(void *ctx)
+{
+	fails_with_start(ctx, KEEPER__BEGUN__BEGUN_UNKNOWN, true);
+	assert_int_equal(rank_of(ctx)->epoch, 0);
+	assert_int_equal(ASKED(KILL), 1);
+	assert_int_equal(job_of(ctx, 1)->state, STATE(ENDING));
+	assert_true(job_of(ctx, 1)->spec->requeuing);
+	return false;
+}
+
+static void what_has_not_begun_is_tried_elsewhere(void **state)
+{
+	actors_run(not_begun_here, NULL);
+	set_up(state);
+	actors_run(not_begun_anywhere, NULL);
+	set_up(state);
+	actors_run(begun_or_not, NULL);
+	set_up(state);
+	actors_run(begun_or_not_and_may_again, NULL);
+}
+
 static void what_had_no_keeper_is_tried_elsewhere(void **state)
 {
 	actors_run(unready, NULL);
@@ -388,6 +459,7 @@ int main(void)
 		TEST(it_starts_where_it_may_and_once),
 		TEST(what_began_is_lost_and_stays_so),
 		TEST(what_had_no_keeper_is_tried_elsewhere),
+		TEST(what_has_not_begun_is_tried_elsewhere),
 		TEST(a_client_may_come_back_for_its_job),
 		TEST(a_drain_is_over_with_its_last_host),
 	};

@@ -223,6 +223,8 @@ struct capsule_program {
  */
 int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 		 pid_t *ret, struct error *err) must_check;
+/* After it has failed: is it certain that no instruction of the program has run? */
+bool capsule_not_begun(const struct capsule *c);
 
 /*
  * Fork a landing helper from init: it runs entry(arg, n, fds, nr_fds) as

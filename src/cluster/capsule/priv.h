@@ -260,6 +260,7 @@ struct capsule {
 	uid_t uid;
 	bool bound;
 	bool gone_told;
+	bool asked; /* for a program of which nothing certain is known */
 	bool mute;  /* init waits for a program's start, and does not listen */
 	bool ended; /* nothing runs in it any more */
 };

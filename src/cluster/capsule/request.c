@@ -174,13 +174,13 @@ static ssize_t hear_news(int fd, void *to, size_t room, pid_t *ret)
  * First the process says that it is there; the socket closes when the program runs, or
  * when the process was killed, whose end init reports.  Before that it may bring bad news.
  */
-static int await_exec(int fd, int ms, pid_t *ret, struct error *err)
+static int await_exec(int fd, struct capsule *c, pid_t *ret, struct error *err)
 {
 	struct exec_failure bad;
 	ssize_t n;
 
 	do {
-		int r = request_await(fd, ms, err);
+		int r = request_await(fd, c->patience, err);
 
 		if (r < 0)
 			return error_prefix(err, r,
@@ -192,6 +192,7 @@ static int await_exec(int fd, int ms, pid_t *ret, struct error *err)
 	if (n != sizeof(bad))
 		return error_sys(err, n < 0 ? (int)n : -EBADMSG,
 				 "cannot hear from the new process");
+	c->asked = false;
 	bad.why.text[sizeof(bad.why.text) - 1] = 0;
 	return error_set(err, bad.code, "%s", bad.why.text);
 }
@@ -290,6 +291,7 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 		return r;
 	fds[0] = file;
 	fds[1] = news[1];
+	c->asked = true;
 	/* Init answers when the program runs, or its process has given up. */
 	r = call_for(c->patience, c->ctl, &req, fds, req.nr_fds + 2, NULL, err);
 	c->mute = r == -ETIMEDOUT;
@@ -297,11 +299,16 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 	if (c->mute)
 		error_prefix(err, r, "the program does not start");
 	if (!r)
-		r = await_exec(news[0], c->patience, &pid, err);
+		r = await_exec(news[0], c, &pid, err);
 	close(news[0]);
 	if (!r)
 		*ret = pid;
 	return r;
+}
+
+bool capsule_not_begun(const struct capsule *c)
+{
+	return !c->asked;
 }
 
 int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,

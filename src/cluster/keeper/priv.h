@@ -191,6 +191,8 @@ void keeper_tell(struct keeper *k, uint64_t re, Keeper__Event__BodyCase what,
 void keeper_answer_ok(struct keeper *k, uint64_t re);
 void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
 			  const struct error *err);
+void keeper_answer_not_started(struct keeper *k, uint64_t re, int code,
+			       Keeper__Begun begun, const struct error *err);
 void keeper_tell_doubt(struct keeper *k);
 void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,
 		      const char *why);

@@ -309,7 +309,7 @@ static int settle_limits(struct keeper_rank *rank, const Keeper__Capsule *cap,
 }
 
 static int begin_rank(struct keeper_rank *rank, const Keeper__Start *start,
-		      struct error *err)
+		      Keeper__Begun *begun, struct error *err)
 {
 	/* Error goes where output does, unless it has a file of its own. */
 	const bool files[2] = { start->output, start->output || start->error };
@@ -339,8 +339,16 @@ static int begin_rank(struct keeper_rank *rank, const Keeper__Start *start,
 					start->n_groups, err);
 	if (!r)
 		r = capsule_plug(rank->capsule, err);
-	if (!r)
+	/* A file server that does not answer is the user's, wherever the rank is. */
+	if (r < 0)
+		*begun = r == -ETIMEDOUT ? KEEPER__BEGUN__NOT_BEGUN
+					 : KEEPER__BEGUN__NOT_BEGUN_HERE;
+	if (!r) {
 		r = exec_rank(rank, start, err);
+		*begun = capsule_not_begun(rank->capsule)
+				 ? KEEPER__BEGUN__NOT_BEGUN
+				 : KEEPER__BEGUN__BEGUN_UNKNOWN;
+	}
 	keeper_close_near(rank);
 	if (r < 0)
 		return r;
@@ -401,6 +409,7 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 	struct keeper_rank *rank = &k->rank;
 	const Keeper__Start *start = req->start;
 	Keeper__Started started = KEEPER__STARTED__INIT;
+	Keeper__Begun begun = KEEPER__BEGUN__NOT_BEGUN;
 	struct error err = ERROR_INIT;
 	int r;
 
@@ -418,13 +427,13 @@ void keeper_on_start(struct keeper *k, const Keeper__Request *req)
 		return;
 	if (!r)
 		r = start->capsule
-			    ? begin_rank(rank, start, &err)
+			    ? begin_rank(rank, start, &begun, &err)
 			    : error_set(&err, -EINVAL, "START without capsule");
 	keeper_forget_start(rank);
 	if (r < 0) {
 		keeper_clear_rank(rank);
 		rank->skips = start->more;
-		keeper_answer_failed(k, req->id, r, &err);
+		keeper_answer_not_started(k, req->id, r, begun, &err);
 		return;
 	}
 	rank->state = KEEPER__STATE__RUNNING;

@@ -80,9 +80,17 @@ void keeper_answer_ok(struct keeper *k, uint64_t re)
 void keeper_answer_failed(struct keeper *k, uint64_t re, int code,
 			  const struct error *err)
 {
+	keeper_answer_not_started(k, re, code, KEEPER__BEGUN__BEGUN_UNKNOWN,
+				  err);
+}
+
+void keeper_answer_not_started(struct keeper *k, uint64_t re, int code,
+			       Keeper__Begun begun, const struct error *err)
+{
 	Keeper__Failed failed = KEEPER__FAILED__INIT;
 
 	failed.code = code;
+	failed.begun = begun;
 	failed.why = (char *)err->text;
 	keeper_tell(k, re, KEEPER__EVENT__BODY_FAILED, &failed, false);
 }

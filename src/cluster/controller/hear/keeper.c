@@ -64,18 +64,22 @@ static bool is_refusal(int code)
 	return code == -EAGAIN || code == -EBUSY || code == -ENOSPC;
 }
 
+/* What is said after the reason, where it was tried before. */
+static const char *tries_text(const struct ctl_rank *r)
+{
+	static char text[40];
+
+	snprintf(text, sizeof(text), " (as at %u starts before)", r->unready);
+	return r->unready ? text : "";
+}
+
 static void could_not_start(struct ctl_rank *r, const char *host,
 			    const char *why)
 {
-	char tries[40] = "";
-
-	if (r->unready)
-		snprintf(tries, sizeof(tries), " (as at %u starts before)",
-			 r->unready);
 	ctl_job_set_reason(r->job, ENDED(NOT_STARTED), host);
 	ctl_job_fail(r->job, r->rank, 1,
 		     "rank %u could not be started on %s: %s%s", r->rank, host,
-		     why, tries);
+		     why, tries_text(r));
 	ctl_rank_ended(r, 1, 0);
 }
 
@@ -139,20 +143,39 @@ static void on_hello(struct klink *k, const Keeper__Hello *h)
 		ctl_signals_known(r, s->signals);
 }
 
+/*
+ * Where no instruction of the program has run, it is tried elsewhere, as if its keeper
+ * had failed before.  Where that is not known, its job says whether it may begin anew.
+ */
+static void not_started(struct klink *k, const Keeper__Failed *f)
+{
+	struct ctl_rank *r = klink_rank(k);
+	int code = f->code == -ENOENT			       ? 127
+		   : f->code == -EACCES || f->code == -ENOEXEC ? 126
+							       : 1;
+	struct error why;
+
+	if (f->begun == KEEPER__BEGUN__NOT_BEGUN_HERE &&
+	    ctl_rank_may_begin(r) && ctl_rank_unready(r, f->why))
+		klink_kill(k);
+	else if (f->begun != KEEPER__BEGUN__BEGUN_UNKNOWN ||
+		 !ctl_job_survives(r->job, f->why)) {
+		error_set(&why, code, "%s%s", f->why, tries_text(r));
+		klink_cannot_start(k, code, why.text);
+	}
+}
+
 static void on_failed(struct klink *k, uint64_t re, const Keeper__Failed *f)
 {
 	struct ctl_rank *r = klink_rank(k);
 	struct ctl_move *m = ctl_move_of(k);
-	int code = f->code == -ENOENT			       ? 127
-		   : f->code == -EACCES || f->code == -ENOEXEC ? 126
-							       : 1;
 
 	if ((re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL)) {
 		ctl_signal_failed(k, re / CTL_SIGNAL_ID, f);
 	} else if (re == ASK(SUSPEND) && r && klink_is_current(k)) {
 		ctl_rank_is_frozen(r, false);
 	} else if (re == ASK(START) && r && klink_is_current(k)) {
-		klink_cannot_start(k, code, f->why);
+		not_started(k, f);
 	} else if (m && re == (ctl_move_at_dest(m, k) ? ASK(RECEIVE)
 						      : ASK(MIGRATE_OUT))) {
 		ctl_move_failed(m, f->why);

@@ -242,6 +242,11 @@ int ctl_job_requeue(struct ctl_job *job, const char *why, struct error *err)
 	return 0;
 }
 
+bool ctl_job_survives(struct ctl_job *job, const char *why)
+{
+	return survives_loss(job) && ctl_job_requeue(job, why, NULL) >= 0;
+}
+
 void ctl_rank_lost(struct ctl_rank *r, const char *how)
 {
 	struct ctl_job *job = r->job;
@@ -259,7 +264,7 @@ void ctl_rank_lost(struct ctl_rank *r, const char *how)
 			r->host ? r->host->name : "no host", how);
 	ctl_job_cause(job, CAUSE_OWN, r->host ? r->host->lost_since : 0);
 	ctl_job_set_reason(job, ENDED(RANK_LOST), r->host ? r->host->name : "");
-	if (!survives_loss(job) || ctl_job_requeue(job, why, NULL) < 0)
+	if (!ctl_job_survives(job, why))
 		ctl_job_fail(job, r->rank, 1, "%s", why);
 	free(why);
 	check_done(job);

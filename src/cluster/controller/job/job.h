@@ -65,6 +65,8 @@ void ctl_job_fail(struct ctl_job *job, int bad_rank, int code, const char *fmt,
  * killed is done.
  */
 int ctl_job_requeue(struct ctl_job *job, const char *why, struct error *err);
+/* The same after a rank was lost, or may have been: false too if that came too often. */
+bool ctl_job_survives(struct ctl_job *job, const char *why);
 /*
  * The same for a job of which no rank has begun anywhere, whether or not its user
  * allows requeuing: nothing of it runs twice.
@@ -127,7 +129,7 @@ void ctl_rank_refused(struct ctl_rank *r, struct ctl_host *h, int code,
 /* Start ranks that wait for that reason, if there is a host for them now. */
 void ctl_ranks_start_refused(struct ctl *ctl);
 /*
- * The rank's keeper failed before it was sent the program: another is started, elsewhere
+ * The rank's keeper failed before any instruction of the program: another is started, elsewhere
  * if there is a host.  False if that was done often enough, or there is none.
  */
 bool ctl_rank_unready(struct ctl_rank *r, const char *why);

@@ -14,8 +14,9 @@
  * A rank that its host refuses, because the owner has come back, has no keeper there
  * and so has not begun: it goes to another host, or waits.
  *
- * A rank whose keeper failed before it was sent the program has not begun either: it
- * is tried on another host, or there once more, a few times.
+ * A rank whose keeper failed before it was sent the program has not begun either, nor
+ * has one whose keeper says so (Failed.begun): it is tried on another host, or there once
+ * more, a few times.
  */
 #include <string.h>
 
@@ -35,7 +36,7 @@
 
 /* A host on which so many starts have failed is given up for the rank. */
 enum { STARTS_AGAIN = 3 };
-/* So often another keeper is tried for a rank whose program was not sent yet. */
+/* So often another keeper is tried for a rank whose program has not begun. */
 enum { UNREADY_MOST = 3 };
 
 /* The job is started on n ranks, perhaps fewer than it asked for. */
