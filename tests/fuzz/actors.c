@@ -100,6 +100,7 @@ void actors_run(bool (*play)(void *ctl), const char *const *settings)
 	fake_play = play;
 	fake_sent = on_sent;
 	controller_conf_init(&conf);
+	conf.started_waits = 0;
 	snprintf(listen, sizeof(listen), "unix:%s/sock", dir);
 	set(&conf, "state-dir", dir);
 	set(&conf, "listen", listen);

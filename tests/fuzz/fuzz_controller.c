@@ -220,6 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	clean();
 	(void)!keys_revoke(keys, late, NULL);
 	controller_conf_init(&conf);
+	conf.started_waits = 0;
 	snprintf(listen, sizeof(listen), "unix:%s/sock", dir);
 	set(&conf, "state-dir", dir);
 	set(&conf, "listen", listen);

@@ -33,7 +33,11 @@
 
 /* ---- has anybody used it? */
 
-enum { SOCKETS }; /* of the files; what follows are counters */
+enum {
+	SOCKETS,
+	DEVICES,
+	LABELS = SPARE_FILES - 1
+}; /* of the files; after the first counters */
 static const char *const names[SPARE_FILES] = { "sockstat", "dev",
 						"snmp",	    "netstat",
 						"snmp6",    "ip6_flowlabel" };
@@ -58,15 +62,23 @@ static int open_files(void *arg, struct error *err)
 	return 0;
 }
 
-/* From its beginning, anew; a file that the kernel has not is left out. */
-static int read_file(int fd, char *to, size_t room)
+/*
+ * From its beginning, anew; a file that the kernel has not is left out.  To be told that
+ * there is no more, the kernel would write all of it a second time: a list comes by pages,
+ * and what is no list at once.
+ */
+static int read_file(int fd, bool list, char *to, size_t room)
 {
+	enum { LESS_THAN_A_PAGE = 2048 };
 	size_t n = 0;
 	ssize_t k;
 
 	while (fd >= 0 && n < room &&
-	       (k = pread(fd, to + n, room - n, (off_t)n)) > 0)
+	       (k = pread(fd, to + n, room - n, (off_t)n)) > 0) {
 		n += (size_t)k;
+		if (!list || k < LESS_THAN_A_PAGE)
+			break;
+	}
 	return n < room ? (int)n : -E2BIG;
 }
 
@@ -74,7 +86,7 @@ static int count_sockets(int fd, int *ret)
 {
 	static const char used[] = "sockets: used ";
 	char text[1024] = "";
-	int k = read_file(fd, text, sizeof(text) - 1);
+	int k = read_file(fd, false, text, sizeof(text) - 1);
 
 	if (k <= 0 || strncmp(text, used, sizeof(used) - 1))
 		return -EOPNOTSUPP;
@@ -92,7 +104,8 @@ static int look(struct capsule_spare *spare, struct look *l)
 		r = count_sockets(files->fd[SOCKETS], &l->sockets);
 	l->is.n = 0;
 	for (int i = SOCKETS + 1; i < SPARE_FILES && r >= 0; i++) {
-		r = read_file(files->fd[i], l->is.text + l->is.n,
+		r = read_file(files->fd[i], i == DEVICES || i == LABELS,
+			      l->is.text + l->is.n,
 			      sizeof(l->is.text) - l->is.n);
 		if (r > 0)
 			l->is.n += (size_t)r;

@@ -62,6 +62,7 @@ void controller_conf_init(struct controller_conf *conf)
 		.user_conns = 256,
 		.record = 200000,
 		.keep_output = 1 << 20,
+		.started_waits = 10 * USEC_PER_MSEC,
 	};
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/conn/loop.h"
 #include "cluster/controller/hear/hear.h"
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/keepers/keepers.h"
@@ -23,6 +24,8 @@
 #include "cluster/controller/users/users.h"
 #include "core/log.h"
 
+static void hear_started(struct klink *k);
+
 #define ASK(NAME)  KEEPER__REQUEST__BODY_##NAME
 #define TELL(NAME) KEEPER__EVENT__BODY_##NAME
 
@@ -30,8 +33,10 @@ void klink_gone(struct klink *k)
 {
 	struct ctl_move *m = ctl_move_of(k);
 	struct ctl_rank *r = klink_rank(k);
-	bool current = klink_is_current(k);
+	bool current;
 
+	hear_started(k);
+	current = klink_is_current(k);
 	log_debug("job=%" PRIu64 " rank=%u epoch=%" PRIu64 " keeper=gone",
 		  k->job_id, k->rank, k->epoch);
 	/* The keeper is dead; its commit record is asked for by ctl_look(). */
@@ -341,22 +346,11 @@ static struct klink *klink_found(struct ctl_host *h, uint64_t job,
 	return k;
 }
 
-void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
-		  const ProtobufCBinaryData *data)
+/* Takes the event. */
+static void hear(struct klink *k, Keeper__Event *e)
 {
-	Keeper__Event *e = keeper__event__unpack(NULL, data->len, data->data);
-	uint64_t id = strtoull(name->job, NULL, 10);
-	struct klink *k = klink_at(h, id, name->rank, name->epoch);
 	bool kept = false;
 
-	if (!e) {
-		log_warnx("host=%s a keeper's message cannot be read", h->name);
-		return;
-	}
-	if (!k && e->body_case == TELL(HELLO) && ctl_host_has_room(h))
-		k = klink_found(h, id, name->rank, name->epoch);
-	if (!k)
-		goto out;
 	if (e->body_case == TELL(HELLO))
 		on_hello(k, e->hello);
 	else if (!k->heard || (e->seq && !klink_take(k, e, &kept)))
@@ -369,4 +363,57 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 out:
 	if (!kept)
 		keeper__event__free_unpacked(e, NULL);
+}
+
+static void hear_started(struct klink *k)
+{
+	Keeper__Event *e = k->started;
+
+	k->started = NULL;
+	k->hears_started = sd_event_source_disable_unref(k->hears_started);
+	if (e)
+		hear(k, e);
+}
+
+static int on_started_waited(sd_event_source *src, uint64_t usec, void *arg)
+{
+	hear_started(arg);
+	return 0;
+}
+
+/*
+ * What lives for some milliseconds is told of as soon as it has ended: that it has started
+ * is heard then, in the same turn, with one commit for both and one message to whom it
+ * concerns.  Until then its keeper was told of nothing, and would say it again.
+ */
+static bool may_wait(const struct klink *k, const Keeper__Event *e)
+{
+	return e->body_case == TELL(STARTED) && k->heard && k->job &&
+	       k->host->ctl->conf->started_waits;
+}
+
+void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
+		  const ProtobufCBinaryData *data)
+{
+	Keeper__Event *e = keeper__event__unpack(NULL, data->len, data->data);
+	uint64_t id = strtoull(name->job, NULL, 10);
+	struct klink *k = klink_at(h, id, name->rank, name->epoch);
+
+	if (!e) {
+		log_warnx("host=%s a keeper's message cannot be read", h->name);
+		return;
+	}
+	if (!k && e->body_case == TELL(HELLO) && ctl_host_has_room(h))
+		k = klink_found(h, id, name->rank, name->epoch);
+	if (k && k->started)
+		hear_started(k);
+	if (!k) {
+		keeper__event__free_unpacked(e, NULL);
+	} else if (may_wait(k, e)) {
+		k->started = e;
+		loop_after(h->ctl->event, &k->hears_started,
+			   h->ctl->conf->started_waits, on_started_waited, k);
+	} else {
+		hear(k, e);
+	}
 }

@@ -65,6 +65,9 @@ void klink_free(struct klink *k)
 		TAILQ_REMOVE(&k->job->turns, k, turn);
 	leave_kin(k);
 	ctl_waiter_destroy(k->starting);
+	sd_event_source_disable_unref(k->hears_started);
+	if (k->started)
+		keeper__event__free_unpacked(k->started, NULL);
 	free(k->out.pending);
 	free(k);
 }

@@ -33,6 +33,7 @@ struct controller_conf {
 	int64_t history;     /* how many jobs that are over are remembered */
 	/* bytes kept of what a job without client prints */
 	int64_t keep_output;
+	usec_t started_waits; /* for an end that comes soon (hear/keeper.c) */
 	int64_t record; /* lines kept of what the policy was told and planned
 			   (model/record.h), at least; 0: none */
 };

@@ -209,6 +209,9 @@ struct klink {
 		release_late;
 	/* it has died; look-ups do not find it any more */
 	bool gone;
+	/* its STARTED, which is still to be heard; or NULL */
+	Keeper__Event *started;
+	sd_event_source *hears_started;
 	struct klink_out out;
 	TAILQ_ENTRY(klink) turn;
 	TAILQ_ENTRY(klink) link; /* in host->klinks */

@@ -61,6 +61,7 @@ struct store {
 	 */
 	int fd, wal_fd;
 	enum store_room room;
+	usec_t room_seen; /* CLOCK_MONOTONIC */
 };
 
 /*

@@ -14,11 +14,13 @@
 #include <unistd.h>
 
 #include "cluster/controller/state/store_priv.h"
+#include "core/clock.h"
 #include "core/xalloc.h"
 
 enum {
 	CHECKPOINT_PAGES = 1000, /* SQLite's default */
 	LOW = 8,		 /* room counts as low below so many reserves */
+	LOOKS_AFTER = 10000,	 /* microseconds */
 };
 
 /*
@@ -40,7 +42,7 @@ static bool hold_reserve(int fd, uint64_t *ret_size)
 	return !r || (errno != ENOSPC && errno != EDQUOT);
 }
 
-enum store_room store_room(struct store *s)
+static enum store_room look(struct store *s)
 {
 	struct statvfs v;
 	uint64_t size = 0, left = UINT64_MAX;
@@ -55,7 +57,16 @@ enum store_room store_room(struct store *s)
 		s->room = STORE_ROOM_LOW;
 	else
 		s->room = STORE_ROOM;
+	s->room_seen = clock_usec(CLOCK_MONOTONIC);
 	return s->room;
+}
+
+/* A submit asks several times, and many come at once. */
+enum store_room store_room(struct store *s)
+{
+	return clock_usec(CLOCK_MONOTONIC) - s->room_seen < LOOKS_AFTER
+		       ? s->room
+		       : look(s);
 }
 
 static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
@@ -67,7 +78,7 @@ static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
 	/* If this fails, the log keeps growing, into its own reserve. */
 	(void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE,
 					NULL, NULL);
-	store_room(s);
+	look(s);
 	return SQLITE_OK;
 }
 
@@ -81,7 +92,7 @@ void store_room_init(struct store *s, const char *path)
 	free(wal);
 	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
 	sqlite3_wal_hook(s->db, on_written, s);
-	store_room(s);
+	look(s);
 }
 
 void store_room_clear(struct store *s)
