@@ -252,7 +252,7 @@ static void on_started(struct klink *k, const Keeper__Started *s)
 
 	ctl_rank_has_pid(r, s->pid);
 	ctl_rank_started(r);
-	if (!r->rank)
+	if (!r->rank && !k->ends)
 		ctl_stdin_begins(r->job);
 }
 
@@ -357,8 +357,8 @@ static void hear(struct klink *k, Keeper__Event *e)
 		goto out;
 	else if (k->job)
 		klink_event(k, e);
-	/* The event is dealt with now, not before. */
-	if (k->out.nr)
+	/* The event is dealt with now, not before; with the next one, if that is here. */
+	if (k->out.nr && !(k->ends && e->body_case == TELL(STARTED)))
 		klink_flush(k);
 out:
 	if (!kept)
@@ -405,8 +405,10 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 	}
 	if (!k && e->body_case == TELL(HELLO) && ctl_host_has_room(h))
 		k = klink_found(h, id, name->rank, name->epoch);
-	if (k && k->started)
+	if (k && k->started) {
+		k->ends = e->body_case == TELL(EXITED);
 		hear_started(k);
+	}
 	if (!k) {
 		keeper__event__free_unpacked(e, NULL);
 	} else if (may_wait(k, e)) {

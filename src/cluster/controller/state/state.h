@@ -212,6 +212,7 @@ struct klink {
 	/* its STARTED, which is still to be heard; or NULL */
 	Keeper__Event *started;
 	sd_event_source *hears_started;
+	bool ends; /* that it has ended is heard next */
 	struct klink_out out;
 	TAILQ_ENTRY(klink) turn;
 	TAILQ_ENTRY(klink) link; /* in host->klinks */
