@@ -36,6 +36,8 @@ static void says_started(struct ctl *ctl, usec_t most)
 	actor_keeper_hello(h1, 0, KEEPER__STATE__EMPTY, 0);
 	says(77);
 	assert_true(is_starting(ctl));
+	/* What reads its input is not kept waiting for it. */
+	assert_true(job_of(ctl, 1)->input.known);
 }
 
 static bool ends_soon(void *ctx)

@@ -40,7 +40,7 @@ static char *writable(const struct cgroup_texts *t, const char *controller)
 	char *dir = *controller ? cgroup_locate(t->mounts, t->own, controller)
 				: cgroup_own("");
 
-	if (dir && access(dir, W_OK) < 0) {
+	if (dir && !cgroup_writable(dir)) {
 		free(dir);
 		dir = NULL;
 	}

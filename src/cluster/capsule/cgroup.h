@@ -191,6 +191,11 @@ void cgroup_texts_clear(struct cgroup_texts *t);
 /* cgroup_locate() for this process; "" is what cgroup_set_home() says, if that was called. */
 char *cgroup_own(const char *controller);
 /*
+ * May groups be made there?  What a process could once it is not asked again: to make one
+ * fails then, too.
+ */
+bool cgroup_writable(const char *dir);
+/*
  * From now on dir takes the place of this process's own group on cgroup v2: a group
  * that somebody made for capsules.  -EINVAL if it is none.
  */

@@ -263,3 +263,21 @@ char *cgroup_own(const char *controller)
 	cgroup_texts_clear(&t);
 	return dir;
 }
+
+/* So many hierarchies have groups of capsules. */
+enum { KNOWN_DIRS = 8 };
+
+bool cgroup_writable(const char *dir)
+{
+	static char *known[KNOWN_DIRS];
+	unsigned i = 0;
+
+	for (; i < KNOWN_DIRS && known[i]; i++)
+		if (!strcmp(known[i], dir))
+			return true;
+	if (access(dir, W_OK) < 0)
+		return false;
+	if (i < KNOWN_DIRS)
+		known[i] = xstrdup(dir);
+	return true;
+}

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/log.h"
@@ -26,9 +28,20 @@ struct run_stdin {
 	uint64_t from, room; /* what may be sent; room 0: nothing now */
 };
 
+/* /dev/null: its end is known before anybody asks. */
+static bool is_empty(void)
+{
+	struct stat st;
+
+	return !fstat(STDIN_FILENO, &st) && S_ISCHR(st.st_mode) &&
+	       st.st_rdev == makedev(1, 3);
+}
+
 bool run_stdin_wanted(void)
 {
-	return !isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) == getpgrp();
+	if (isatty(STDIN_FILENO))
+		return tcgetpgrp(STDIN_FILENO) == getpgrp();
+	return !is_empty();
 }
 
 /* Read some more; false when there is nothing now. */

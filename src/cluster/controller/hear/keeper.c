@@ -252,7 +252,7 @@ static void on_started(struct klink *k, const Keeper__Started *s)
 
 	ctl_rank_has_pid(r, s->pid);
 	ctl_rank_started(r);
-	if (!r->rank && !k->ends)
+	if (!r->rank)
 		ctl_stdin_begins(r->job);
 }
 
@@ -413,6 +413,8 @@ void klink_packet(struct ctl_host *h, const Control__KeeperName *name,
 		keeper__event__free_unpacked(e, NULL);
 	} else if (may_wait(k, e)) {
 		k->started = e;
+		if (!k->rank && klink_is_current(k))
+			ctl_stdin_begins(k->job); /* it may wait for that */
 		loop_after(h->ctl->event, &k->hears_started,
 			   h->ctl->conf->started_waits, on_started_waited, k);
 	} else {

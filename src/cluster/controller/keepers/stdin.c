@@ -16,7 +16,8 @@ void ctl_stdin_ask(struct ctl_job *job)
 {
 	Control__StdinRoom room = CONTROL__STDIN_ROOM__INIT;
 
-	if (!job->client || !job->input.known || job->input.ended)
+	if (!job->client || !job->spec->stdin_open || !job->input.known ||
+	    job->input.ended)
 		return;
 	job->input.late = false;
 	room.job = job->id;
