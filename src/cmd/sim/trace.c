@@ -283,7 +283,10 @@ static int show_owners(const struct trace_args *a, struct error *err)
 
 /* ---- generate ---- */
 
-/* What a generator knows: the times that a schedule would tell are -1. */
+/*
+ * What a generator knows: the times that a schedule would tell are -1, and so is memory, which
+ * those that know of it have in phases.
+ */
 static int write_jobs(const struct trace_args *a, struct workload *w, FILE *to,
 		      struct error *err)
 {
@@ -302,12 +305,11 @@ static int write_jobs(const struct trace_args *a, struct workload *w, FILE *to,
 	while ((r = workload_next(w, &j, err)) > 0)
 		fprintf(to,
 			"%" PRId64 " %.6f -1 %.6f %" PRIu32 " -1 -1 %" PRIu32
-			" %.6f %" PRId64 " 1 %" PRId32 " %" PRId32 " %" PRId32
+			" %.6f -1 1 %" PRId32 " %" PRId32 " %" PRId32
 			" %" PRId32 " %" PRId32 " -1 -1\n",
 			j.id, usec_to_seconds(j.submit), usec_to_seconds(j.run),
 			j.size, j.size,
-			j.estimate ? usec_to_seconds(j.estimate) : -1,
-			j.memory ? (int64_t)(j.memory / 1024) : -1, j.user,
+			j.estimate ? usec_to_seconds(j.estimate) : -1, j.user,
 			j.group, j.app, j.queue, j.partition);
 	return r;
 }
