@@ -52,6 +52,17 @@ trace() {
 	END
 	"$stint" sim -p fcfs --swf at-once.swf --follow -o out.csv >/dev/null
 	grep -q '^2,100,100,200,' out.csv
+	# Of two who come back at the same time the first one is the first.
+	trace >both.swf <<-END
+		1 0 100 2 -1 -1
+		2 20 100 2 1 50
+		3 30 100 2 1 50
+	END
+	"$stint" sim -p fcfs --swf both.swf --follow -o out.csv >/dev/null
+	[ "$(cut -d, -f1-4 out.csv)" = "id,submit,start,end
+1,0,0,100
+2,150,150,250
+3,150,250,350" ]
 	"$stint" sweep -p fcfs --swf t.swf --follow --max 5 --csv >sweep.csv
 	grep -q 'swf+follow:t.swf' sweep.csv
 	"$stint" sim -p fcfs --swf t.swf --follow --json | grep -q '"follow":true'

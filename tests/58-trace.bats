@@ -26,7 +26,13 @@ setup() {
 		for k, v in want.items():
 		    assert abs(d[k] - v) < 1e-6, (k, d[k], v)
 	END
-	"$stint" trace stats "$dir/t.swf" | grep -q '^up to 3 min  *33.3 % of jobs'
+	"$stint" trace stats "$dir/t.swf" >"$dir/text"
+	grep -qx '3 jobs submitted in 1000 s, offered load 1.3300' "$dir/text"
+	grep -q '^run time  *2133.33 s, median 300.00 s,' "$dir/text"
+	grep -qx 'processors  *2.33, of one 33.3 % of jobs' "$dir/text"
+	grep -qx 'up to 3 min  *33.3 % of jobs' "$dir/text"
+	grep -qx 'from 90 min on  *90.2 % of the work' "$dir/text"
+	grep -qx 'estimate / run time  *1.67' "$dir/text"
 }
 
 @test "stats of owners, by hand" {

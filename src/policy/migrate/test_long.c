@@ -96,6 +96,12 @@ static void long_jobs_leave_some_for_others(void **state)
 	start_some(&w);
 	assert_int_equal(b->n, 0);
 	world_end(&w);
+	/* Long is what is just as long, too. */
+	idle_machine(&w, "dynamic-sed:long=100h", 10);
+	a = submit(&w, 1, 1, 10, true);
+	start_some(&w);
+	assert_int_equal(a->n, 7);
+	world_end(&w);
 	/* Alone it has what it must have. */
 	idle_machine(&w, "dynamic-sed:long=10h", 10);
 	a = submit(&w, 1, 9, 9, true);

@@ -154,6 +154,27 @@ static void who_is_on_its_way_is_gone(void **state)
 	pass_check_plan("wake 65;");
 }
 
+/*
+ * Only both ranks together make the job faster, 4.5 times for what is taken to be 100 s more: that
+ * is worth two moves of 30 s, and not two of 50.
+ */
+static void two_moves_cost_twice(void **state)
+{
+	static const uint32_t on[] = { 0, 1 };
+
+	(void)state;
+	make_policy("stint:fixed=0,still=50");
+	pass_runs(1, 2, on);
+	host[0].load = host[1].load = 8;
+	pass_at(150);
+	assert_int_equal(plan.nr, 0);
+	policy_destroy(decider);
+	make_policy("stint:fixed=0,still=30");
+	pass_at(150);
+	assert_int_equal(plan.nr, 1); /* when it has lasted for long enough */
+	assert_int_equal(plan.entry[0].type, PLAN_WAKE);
+}
+
 #define MOVERS_TEST(fn) \
 	cmocka_unit_test_setup_teardown(fn, movers_begin, movers_end)
 
@@ -164,6 +185,7 @@ int main(void)
 		MOVERS_TEST(who_ends_soon_stays),
 		MOVERS_TEST(each_rank_may_move_so_often),
 		MOVERS_TEST(who_is_on_its_way_is_gone),
+		MOVERS_TEST(two_moves_cost_twice),
 	};
 
 	return cmocka_run_group_tests_name("movers", tests, NULL, NULL);

@@ -216,6 +216,24 @@ static void memory_grows_as_the_table_says(void **state)
 	workload_destroy(w);
 }
 
+/* Each of the 32 hosts is somebody's home, counted from 1, and no other. */
+static void homes_are_the_hosts(void **state)
+{
+	struct workload *w = make_workload("chen:trace=5", 0, 0, 0, NULL);
+	bool seen[33] = { false };
+	struct workload_job j;
+	struct error err;
+
+	(void)state;
+	while (workload_next(w, &j, &err) > 0) {
+		assert_in_range(j.home, 1, 32);
+		seen[j.home] = true;
+	}
+	for (int i = 1; i <= 32; i++)
+		assert_true(seen[i]);
+	workload_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +242,7 @@ int main(void)
 		cmocka_unit_test(a_policy_made_anew_goes_on),
 		cmocka_unit_test(nothing_is_held_back_without_need),
 		cmocka_unit_test(memory_grows_as_the_table_says),
+		cmocka_unit_test(homes_are_the_hosts),
 	};
 
 	return cmocka_run_group_tests_name("chen", tests, NULL, NULL);

@@ -15,11 +15,11 @@
 
 #define HEAD "time,host,what,value\n"
 
-/* How a process fares that comes at 10 and needs a minute. */
-static struct sim_record run_with(const char *policy, const char *machine,
-				  const char *script, struct sim_config c)
+/* How the nr-th process fares of those that come. */
+static struct sim_record run_rows(const char *policy, const char *machine,
+				  const char *script, struct sim_config c,
+				  const struct row *row, int64_t nr)
 {
-	static const struct row one[] = { { 10, 60, 1, 1, 0 } };
 	struct owner_terms terms;
 	struct sim_result r;
 	struct activity a;
@@ -33,13 +33,22 @@ static struct sim_record run_with(const char *policy, const char *machine,
 	terms.load = LOAD_ANY;
 	c.activity = &a;
 	c.terms = &terms;
-	simulate_list(policy, machine, c, one, 1, &r);
-	ret = r.record[0];
+	simulate_list(policy, machine, c, row, nr, &r);
+	ret = r.record[nr - 1];
 	sim_result_clear(&r);
 	owner_terms_clear(&terms);
 	activity_clear(&a);
 	free(text);
 	return ret;
+}
+
+/* How a process fares that comes at 10 and needs a minute. */
+static struct sim_record run_with(const char *policy, const char *machine,
+				  const char *script, struct sim_config c)
+{
+	static const struct row one[] = { { 10, 60, 1, 1, 0 } };
+
+	return run_rows(policy, machine, script, c, one, 1);
 }
 
 /* The same of one that needs so much memory. */
@@ -214,6 +223,48 @@ static void memory_is_held_back_for_users(void **state)
 		70 * USEC_PER_SEC);
 }
 
+/* Class 1 reaches up to a delay of 1.5. */
+static void within_its_class_it_stays(void **state)
+{
+	static const char policy[] = "dynamic-sed:every=10,c1=2";
+
+	(void)state;
+	assert_int_equal(run(policy, "2x1", HEAD "15,h1,load,0.4\n", 0).moves,
+			 0);
+	assert_int_equal(run(policy, "2x1", HEAD "15,h1,load,0.6\n", 0).moves,
+			 1);
+}
+
+/* The other host has 300 MB: 256 MiB are left besides what it needs, or not. */
+static void memory_is_left_in_its_class(void **state)
+{
+	static const char policy[] = "dynamic-sed:every=10,c1=2";
+	static const char script[] =
+		HEAD "0,h1,load,0\n5,h2,memory,700M\n15,h1,load,0.6\n";
+
+	(void)state;
+	assert_int_equal(run(policy, "2x1x1x1G", script, 100 << 20).moves, 0);
+	assert_int_equal(run(policy, "2x1x1x1G", script, 20 << 20).moves, 1);
+}
+
+/*
+ * The first is on its way from h1 to h2 from 30 to 65.  The second, which comes at 40, begins
+ * on h1, which delays it by 2.6 until the first has left, and by 1.6 then.
+ */
+static void who_is_under_way_counts_where_it_goes(void **state)
+{
+	static const struct row two[] = { { 10, 60, 1, 1, 0 },
+					  { 40, 60, 1, 1, 0 } };
+	const struct sim_config c = { .rank_memory = 35000000,
+				      .costs = { .link = 1000000 } };
+
+	(void)state;
+	assert_int_equal(run_rows("dynamic-sed:every=10,c1=2", "2x1,1x2",
+				  HEAD "15,h1,load,0.6\n", c, two, 2)
+				 .end,
+			 (usec_t)((65 + (60 - 25 / 2.6) * 1.6) * USEC_PER_SEC));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +278,9 @@ int main(void)
 		cmocka_unit_test(load_is_held_back_for_users),
 		cmocka_unit_test(away_from_users_to_the_fastest),
 		cmocka_unit_test(memory_is_held_back_for_users),
+		cmocka_unit_test(who_is_under_way_counts_where_it_goes),
+		cmocka_unit_test(within_its_class_it_stays),
+		cmocka_unit_test(memory_is_left_in_its_class),
 	};
 
 	return cmocka_run_group_tests_name("dynamic", tests, NULL, NULL);

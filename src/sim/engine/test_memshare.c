@@ -194,6 +194,40 @@ static void who_waits_too_long_lets_it_go(void **state)
 }
 
 /*
+ * The second host is empty from 85 on.  That it was held back for 35 s by 95 does not matter any
+ * more: on the fourth, which pages from 65 on, nobody has settled before 100.
+ */
+static void an_empty_host_is_waited_for(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 8 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 85 * USEC_PER_SEC, .home = 2, .memory = 40 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 45 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 5 * MB },
+		{ .submit = 40 * USEC_PER_SEC,
+		  .run = 5000 * USEC_PER_SEC,
+		  .home = 4,
+		  .memory = 55 * MB },
+		{ .submit = 65 * USEC_PER_SEC,
+		  .run = 5000 * USEC_PER_SEC,
+		  .home = 4,
+		  .memory = 70 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 7, "4x1x1x100000000",
+			"v-reconfiguration:settle=60,patience=35", &r);
+	assert_non_null(strstr(text, "\n60 reserve 1\n"
+				     "65 start job 7 with 1 on 3\n"
+				     "100 migrate job 6 rank 0 to 1\n"));
+	free(text);
+	sim_result_clear(&r);
+}
+
+/*
  * Processes by host: 2, 1 and 2; the second is held back from 30 on until the first of
  * 1 and 2 has ended, as then nothing pages any more.
  */
@@ -320,6 +354,7 @@ int main(void)
 		cmocka_unit_test(the_first_to_settle_wakes),
 		cmocka_unit_test(who_pages_is_not_held_back),
 		cmocka_unit_test(who_waits_too_long_lets_it_go),
+		cmocka_unit_test(an_empty_host_is_waited_for),
 		cmocka_unit_test(skew_is_of_hosts_that_take_jobs),
 		cmocka_unit_test(little_idle_memory_is_not_worth_a_host),
 		cmocka_unit_test(others_follow_as_far_as_they_fit),

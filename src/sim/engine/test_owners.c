@@ -111,6 +111,20 @@ static void what_an_owner_bears(void **state)
 	sim_result_clear(&r);
 }
 
+/* That there are two of them makes it no longer. */
+static void time_beside_guests_is_the_owners(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 2, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_owned("fcfs", "1x1x2",
+		  HEAD "100,h1,owner,here\n200,h1,owner,away\n",
+		  (struct sim_config){ .no_terms = true }, one, 1, &r);
+	assert_true(fabs(r.owners.beside - 100) < 1e-9);
+	sim_result_clear(&r);
+}
+
 /* The guest stays for 100 s after one return and for 50 s after the other. */
 static void the_longest_time_is_told(void **state)
 {
@@ -422,6 +436,9 @@ int main(void)
 						end_terms),
 		cmocka_unit_test_setup_teardown(what_an_owner_bears,
 						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(
+			time_beside_guests_is_the_owners, begin_terms,
+			end_terms),
 		cmocka_unit_test_setup_teardown(the_longest_time_is_told,
 						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(an_owner_waits_for_itself,

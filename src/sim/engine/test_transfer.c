@@ -136,6 +136,60 @@ static void a_destination_takes_one_at_a_time(void **state)
 	sim_result_clear(&r);
 }
 
+/* Two ranks of a job have links of their own, both here and there. */
+static void ranks_move_beside_each_other(void **state)
+{
+	static const struct row one[] = { { 0, 100, 2, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	run_on("spread", "4x1x1", "50 drain 0\n50 drain 1\n", slow, one, 1, &r);
+	assert_int_equal(r.record[0].moves, 2);
+	check_split(&r, 1, 0, 100, 12, 0, 0);
+	sim_result_clear(&r);
+}
+
+static void note_leave_by(void *data, const struct view *view,
+			  const struct event *e)
+{
+	usec_t *by = data;
+
+	if (e->type == EVENT_HOST && view->hosts[0].drain)
+		*by = view->hosts[0].leave_by;
+}
+
+/* A host that is drained may be given another time to be left by, and then none. */
+static void a_drain_has_another_time(void **state)
+{
+	static const struct row one[] = { { 0, 200, 1, 1, 0 } };
+	static const char *const events[] = {
+		"50 drain 0 300\n60 drain 0 120\n",
+		"50 drain 0 300\n60 drain 0\n"
+	};
+	static const usec_t wanted[] = { 120 * USEC_PER_SEC, 0 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		usec_t by = -1;
+		const struct sim_observer watch = { .event = note_leave_by,
+						    .data = &by };
+		struct sim_config c = { .observer = &watch };
+		struct sim_script script;
+		struct sim_result r;
+		char *text = strdup(events[i]);
+
+		assert_int_equal(
+			script_parse(text, strlen(text), "test", &script, NULL),
+			0);
+		c.script = &script;
+		simulate_list("spread", "2x1x2", c, one, 1, &r);
+		assert_int_equal(by, wanted[i]);
+		script_clear(&script);
+		sim_result_clear(&r);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +198,8 @@ int main(void)
 		cmocka_unit_test(the_most_valuable_leaves_first),
 		cmocka_unit_test(a_move_to_a_host_that_fails),
 		cmocka_unit_test(a_destination_takes_one_at_a_time),
+		cmocka_unit_test(ranks_move_beside_each_other),
+		cmocka_unit_test(a_drain_has_another_time),
 	};
 
 	return cmocka_run_group_tests_name("transfer", tests, NULL, NULL);
