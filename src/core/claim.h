@@ -34,6 +34,24 @@ bool claim_stir(pid_t tid);
 bool claim_settle(pid_t tid);
 /* Is it marked, stirred or not? */
 bool claim_is_marked(pid_t tid);
+/* Mark it, so that it can be lowered by claim_settle(): it is just now to stop. */
+bool claim_mark(pid_t tid);
+
+/*
+ * One that was lowered and works for a guest's leaving (it has no nice value of its own): the
+ * least claim at 0, above that one like others', and more at each step.  Never real-time:
+ * hurry_begin() leaves it alone at each.  True if this call changed it.
+ */
+#define CLAIM_STEPS 4
+bool claim_step(pid_t tid, unsigned step);
+/* As claim_raise(), for one whose step was set. */
+bool claim_raise_worker(pid_t tid);
+
+/*
+ * The caller, who has little to do and does it for an owner, gets a processor soon though others
+ * keep all of them busy.  What it forks does not.  Without CAP_SYS_NICE nothing changes.
+ */
+void claim_promptly(void);
 
 /*
  * Is that the I/O priority of a lowered thread?  Then *ret_policy and

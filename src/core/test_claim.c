@@ -187,6 +187,74 @@ static void in_a_hurry(void)
 	      getpriority(PRIO_PROCESS, 0) == 0);
 }
 
+/* For an engine, beside an owner who computes: more at each step, and never real-time. */
+static void step_by_step(void)
+{
+	int nice = 1;
+
+	CHECK(!claim_step(0, 1)); /* no owner is there */
+	CHECK(claim_lower(0));
+	if (!may_raise())
+		return;
+	for (unsigned step = 1; step < CLAIM_STEPS; step++) {
+		CHECK(claim_step(0, step) && !claim_step(0, step));
+		CHECK(sched_getscheduler(0) == SCHED_OTHER);
+		CHECK(getpriority(PRIO_PROCESS, 0) < nice);
+		CHECK(!hurry_begin(0) && claim_is_marked(0));
+		nice = getpriority(PRIO_PROCESS, 0);
+	}
+	hurry_end(0); /* does not take it for its own */
+	CHECK(getpriority(PRIO_PROCESS, 0) == nice);
+	CHECK(claim_step(0, 0) && !claim_step(0, 0));
+	CHECK(sched_getscheduler(0) == SCHED_IDLE);
+	CHECK(claim_step(0, 1) && claim_raise_worker(0));
+	CHECK(sched_getscheduler(0) == SCHED_OTHER && !claim_is_marked(0));
+	CHECK(getpriority(PRIO_PROCESS, 0) == 0);
+}
+
+/* One that an engine has just stopped: who lets it go lowers it. */
+static void marked(void)
+{
+	CHECK(claim_mark(0) && claim_is_marked(0) && claim_mark(0));
+	CHECK(sched_getscheduler(0) == SCHED_OTHER);
+	CHECK(claim_settle(0) && sched_getscheduler(0) == SCHED_IDLE);
+	CHECK(!claim_mark(0));
+}
+
+static void promptly(void)
+{
+	int status;
+	pid_t pid;
+
+	if (!may_raise())
+		return;
+	claim_promptly();
+	CHECK(getpriority(PRIO_PROCESS, 0) < 0);
+	pid = fork();
+	if (!pid)
+		_exit(getpriority(PRIO_PROCESS, 0) != 0 ||
+		      sched_getscheduler(0) != SCHED_OTHER || !hurry_begin(0));
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+static void test_step_by_step(void **state)
+{
+	(void)state;
+	in_child(step_by_step);
+}
+
+static void test_marked(void **state)
+{
+	(void)state;
+	in_child(marked);
+}
+
+static void test_promptly(void **state)
+{
+	(void)state;
+	in_child(promptly);
+}
+
 static void test_there_and_back(void **state)
 {
 	(void)state;
@@ -244,6 +312,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_stirred),
+		cmocka_unit_test(test_step_by_step),
+		cmocka_unit_test(test_marked),
+		cmocka_unit_test(test_promptly),
 		cmocka_unit_test(test_its_own_class),
 		cmocka_unit_test(test_in_a_hurry),
 		cmocka_unit_test(test_its_own_idle_disk),

@@ -21,6 +21,7 @@
 #include "cluster/conn/keys.h"
 #include "cluster/conn/loop.h"
 #include "cluster/host/process.h"
+#include "core/claim.h"
 #include "core/clock.h"
 #include "core/io.h"
 #include "core/log.h"
@@ -380,6 +381,7 @@ static int agent_serve(struct agent *a, struct error *err)
 	int r;
 
 	process_spare(); /* and its keepers, before the ranks */
+	claim_promptly();
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&block);
 	sigaddset(&block, SIGTERM);

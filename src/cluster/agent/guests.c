@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,32 +27,69 @@ enum { PASSES = 8 }; /* over a tree that grows while it is walked */
 /* ---- processes and threads ---- */
 
 struct changes {
-	bool (*change)(pid_t tid);
+	bool (*change)(pid_t tid, struct changes *c);
+	pid_t keeper;
 	unsigned nr;
+	bool stopped; /* one was found that is traced by an engine */
 };
 
 static void change_thread(pid_t pid, pid_t tid, void *arg)
 {
 	struct changes *c = arg;
 
-	c->nr += c->change(tid);
+	c->nr += c->change(tid, c);
 }
 
 /* What was forked by a thread that had not been reached yet is found next. */
-static unsigned change_tree(const struct process_id *top, pid_t skip, bool low)
+static void change_tree(struct changes *c, const struct process_id *top,
+			pid_t skip)
 {
-	struct changes c = { .change = low ? claim_lower : claim_raise };
 	unsigned before;
 
 	if (!top->pid || !process_alive(top))
-		return 0;
+		return;
 	for (int i = 0; i < PASSES; i++) {
-		before = c.nr;
-		proctree_walk(top->pid, skip, change_thread, &c);
-		if (c.nr == before)
+		before = c->nr;
+		proctree_walk(top->pid, skip, change_thread, c);
+		if (c->nr == before)
 			break;
 	}
-	return c.nr;
+}
+
+/* Does an engine of that keeper trace it? */
+static bool is_engines(pid_t tid, pid_t keeper)
+{
+	int64_t tracer, parent;
+
+	return !process_status(tid, "TracerPid", &tracer) && tracer > 0 &&
+	       !process_status((pid_t)tracer, "PPid", &parent) &&
+	       parent == keeper;
+}
+
+static bool lower_rank(pid_t tid, struct changes *c)
+{
+	if (sched_getscheduler(tid) == SCHED_IDLE)
+		return false;
+	if (!is_engines(tid, c->keeper))
+		return claim_lower(tid);
+	/* The engine puts it behind others when it lets it go. */
+	c->stopped = true;
+	return !claim_is_marked(tid) && claim_mark(tid);
+}
+
+static bool raise_rank(pid_t tid, struct changes *c)
+{
+	return claim_raise(tid);
+}
+
+static bool lower_keeper(pid_t tid, struct changes *c)
+{
+	return !claim_is_marked(tid) && claim_lower(tid);
+}
+
+static bool raise_keeper(pid_t tid, struct changes *c)
+{
+	return claim_raise_worker(tid);
 }
 
 /* ---- capsules ---- */
@@ -190,7 +228,7 @@ void guests_count(const char *run_dir, const char *owners, struct guests *ret)
 }
 
 struct claim {
-	bool low_ranks, low_keepers;
+	bool low;
 	unsigned changed;
 };
 
@@ -198,17 +236,21 @@ static void claim_one(const char *name, const struct capsule_record *rec,
 		      void *arg)
 {
 	struct claim *c = arg;
+	struct changes ranks = { c->low ? lower_rank : raise_rank,
+				 rec->keeper.pid };
+	struct changes keepers = { c->low ? lower_keeper : raise_keeper };
 
-	cgroup_claim(rec->cgroups, rec->nr_cgroups, rec->cpu_weight,
-		     c->low_ranks);
-	c->changed += change_tree(&rec->init, 0, c->low_ranks);
-	c->changed += change_tree(&rec->keeper, rec->init.pid, c->low_keepers);
+	change_tree(&ranks, &rec->init, 0);
+	if (!ranks.stopped)
+		cgroup_claim(rec->cgroups, rec->nr_cgroups, rec->cpu_weight,
+			     c->low);
+	change_tree(&keepers, &rec->keeper, rec->init.pid);
+	c->changed += ranks.nr + keepers.nr;
 }
 
-unsigned guests_claim(const char *run_dir, const char *owners, bool low_ranks,
-		      bool low_keepers)
+unsigned guests_claim(const char *run_dir, const char *owners, bool low)
 {
-	struct claim c = { .low_ranks = low_ranks, .low_keepers = low_keepers };
+	struct claim c = { .low = low };
 
 	guests_each(run_dir, owners, claim_one, &c);
 	return c.changed;

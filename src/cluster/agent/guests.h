@@ -42,11 +42,12 @@ bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
 /*
  * Give all their threads the lowest claim (core/claim.h), or take it back: those
  * that run in capsules, whose control groups come after others as well
- * (cgroup_claim()), and their keepers with the engines that move them.
+ * (cgroup_claim()), and their keepers with the engines that move them, unless these have
+ * been lowered before: what they may take then is said by movers.h.  A rank that an engine
+ * has just stopped is left alone, as its threads work for the engine.
  * Returns how many threads it changed.  Threads that are created meanwhile have
  * it from those that create them.
  */
-unsigned guests_claim(const char *run_dir, const char *owners, bool low_ranks,
-		      bool low_keepers);
+unsigned guests_claim(const char *run_dir, const char *owners, bool low);
 
 #endif

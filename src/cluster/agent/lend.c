@@ -23,6 +23,7 @@
 
 #include "cluster/agent/bind.h"
 #include "cluster/agent/guests.h"
+#include "cluster/agent/movers.h"
 #include "cluster/agent/newcomers.h"
 #include "cluster/agent/paper.h"
 #include "cluster/agent/priv.h"
@@ -49,7 +50,8 @@ struct lend {
 	struct paper *paper; /* which is kept there */
 	sd_event_source *timer, *again, *capsules;
 	struct newcomers newcomers;
-	bool low;	   /* guests may have the lowest claim */
+	bool low; /* guests may have the lowest claim */
+	struct movers *movers;
 	struct bind *bind; /* all guests, to what is not the owner's */
 	usec_t bound;	   /* when they were last */
 };
@@ -108,26 +110,26 @@ static const char *owners(const struct lend *l)
 	return owner_named(l->agent->owner);
 }
 
-/*
- * Keepers and engines are lowered, too, so that nothing of a leaving guest is
- * felt; but where half the time to leave is over, those are let go faster.
- */
-static void set_claims(struct lend *l, usec_t now)
+/* Keepers and engines are lowered, too, but not kept from their work (movers.h). */
+static void set_claims(struct lend *l)
 {
 	const struct contract *c = &l->contract;
 	/* Who must leave a host that goes is to be quick. */
 	bool low = c->scene.here &&
 		   !presence_goes(owner_presence(l->agent->owner)->cause);
-	bool late = c->giving >= 0 && now - c->giving > l->terms.give_back / 2;
 	unsigned n;
 
 	if (!low && !l->low)
 		return;
 	bounds_claim(bind_group(l->bind), low);
-	n = guests_claim(l->agent->conf->run_dir, owners(l), low, low && !late);
+	n = guests_claim(l->agent->conf->run_dir, owners(l), low);
 	l->low = low;
 	if (n)
 		log_info("guests=%s threads=%u", low ? "lowered" : "raised", n);
+	if (low)
+		movers_watch(l->movers, owners(l), c->giving >= 0);
+	else
+		movers_rest(l->movers);
 }
 
 static bool lending_differs(const struct lending *a, const struct lending *b)
@@ -169,13 +171,6 @@ static void wait_for_next(struct lend *l, const struct moment *now)
 {
 	usec_t at = contract_next(&l->contract, &l->terms, now);
 
-	/* The half time of set_claims() as well. */
-	if (l->contract.giving >= 0) {
-		usec_t half = l->contract.giving + l->terms.give_back / 2 + 1;
-
-		if (half > now->steady && half < at)
-			at = half;
-	}
 	l->timer = sd_event_source_disable_unref(l->timer);
 	if (at != USEC_MAX)
 		loop_after(l->agent->event, &l->timer, at - now->steady,
@@ -204,7 +199,7 @@ static bool look_at_terms(struct lend *l)
 
 	if (p->here != before.scene.here) {
 		l->contract.scene.here = p->here;
-		set_claims(l, now.steady);
+		set_claims(l);
 		l->contract.scene.here = before.scene.here;
 	}
 	guests_count(l->agent->conf->run_dir, owners(l), &g);
@@ -215,7 +210,7 @@ static bool look_at_terms(struct lend *l)
 	/* A host that goes is not given back to anybody who waits for it. */
 	scene.running = presence_goes(p->cause) ? 0 : g.running;
 	contract_feed(&l->contract, &l->terms, &now, &scene);
-	set_claims(l, now.steady);
+	set_claims(l);
 	if (now.steady - l->bound >= BIND_AGAIN)
 		bind_guests(l, now.steady, false);
 	if (contract_differs(&before, &l->contract))
@@ -463,6 +458,7 @@ int lend_begin(struct agent *a, lend_changed_fn changed, struct error *err)
 	owner_terms_copy(&l->terms, &conf->owner_terms);
 	if (conf->state_dir && mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return error_sys(err, -errno, "state directory %s", dir);
+	l->movers = movers_create(a->event, conf->run_dir);
 	l->bind = bind_create(a->event, conf, a->net);
 	bind_guests(l, now.steady, true);
 	l->paper = paper_create(a->event, "contract", l->path);
@@ -485,6 +481,7 @@ void lend_end(struct agent *a)
 	owner_terms_clear(&l->terms);
 	newcomers_clear(&l->newcomers);
 	paper_destroy(l->paper);
+	movers_destroy(l->movers);
 	bind_destroy(l->bind, !l->contract.scene.guests);
 	free(l->path);
 	free(l);

@@ -33,7 +33,8 @@ void guest_end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-void guest_capsule(const char *run_dir, const char *name, pid_t init)
+void guest_capsule_of(const char *run_dir, const char *name, pid_t init,
+		      pid_t keeper)
 {
 	struct capsule_record rec = { .boot = "b" };
 	char path[SCRATCH_MAX + 64];
@@ -41,8 +42,13 @@ void guest_capsule(const char *run_dir, const char *name, pid_t init)
 	snprintf(path, sizeof(path), "%s/capsules/%s", run_dir, name);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(process_identify(init, &rec.init), 0);
-	rec.keeper = rec.init;
+	assert_int_equal(process_identify(keeper, &rec.keeper), 0);
 	assert_int_equal(record_write(path, &rec, NULL), 0);
+}
+
+void guest_capsule(const char *run_dir, const char *name, pid_t init)
+{
+	guest_capsule_of(run_dir, name, init, init);
 }
 
 void guest_capsule_remove(const char *run_dir, const char *name)

@@ -16,6 +16,8 @@ void guest_end(pid_t pid);
  * RUN_DIR/capsules is there.
  */
 void guest_capsule(const char *run_dir, const char *name, pid_t init);
+void guest_capsule_of(const char *run_dir, const char *name, pid_t init,
+		      pid_t keeper);
 void guest_capsule_remove(const char *run_dir, const char *name);
 
 #endif

@@ -108,11 +108,18 @@ static int set_memory(const char *dir, uint64_t bytes)
 	return r;
 }
 
-void cgroup_weigh(const char *dir, unsigned cpu_weight)
+/* As much as one of nice -19, and no weight that somebody would ask for. */
+#define STIRRED 7001
+
+static unsigned shares_of(unsigned cpu_weight)
 {
 	/* 1 is v2's least, v1's is 2 */
-	cgroup_set(dir, "cpu.shares",
-		   cpu_weight > 1 ? cpu_weight * 1024 / 100 : 2);
+	return cpu_weight > 1 ? cpu_weight * 1024 / 100 : 2;
+}
+
+void cgroup_weigh(const char *dir, unsigned cpu_weight)
+{
+	cgroup_set(dir, "cpu.shares", shares_of(cpu_weight));
 	cgroup_set(dir, "cpu.weight", cpu_weight);
 }
 
@@ -183,6 +190,14 @@ static bool settle_thread(const char *dir, pid_t tid)
 	return claim_is_marked(tid);
 }
 
+/* Its owner has gone meanwhile, and it has still the weight of who is to stop. */
+static void calm_one(const char *dir, unsigned cpu_weight)
+{
+	if (cgroup_number(dir, "cpu.shares", "") == shares_of(STIRRED) ||
+	    cgroup_number(dir, "cpu.weight", "") == STIRRED)
+		cgroup_weigh(dir, cpu_weight ? cpu_weight : CGROUP_WEIGHT);
+}
+
 void cgroup_stir(char *const *dirs, unsigned n, unsigned cpu_weight, bool on)
 {
 	bool low = false;
@@ -190,7 +205,9 @@ void cgroup_stir(char *const *dirs, unsigned n, unsigned cpu_weight, bool on)
 	for (unsigned i = 0; i < n && !on; i++)
 		low |= each_thread(dirs[i], settle_thread);
 	if (on || low)
-		cgroup_claim(dirs, n, cpu_weight, low);
+		cgroup_claim(dirs, n, STIRRED, low);
+	for (unsigned i = 0; i < n && !on && !low; i++)
+		calm_one(dirs[i], cpu_weight);
 }
 
 void cgroup_hasten(char *const *dirs, unsigned n)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,27 @@ static void a_group_for_a_moment(void **state)
 	assert_guest(true);
 }
 
+/* As much of a processor as it takes to stop: each stop would wait for an owner's turns. */
+static void it_is_ahead_meanwhile(void **state)
+{
+	char *dirs[] = { dir }, path[SCRATCH_MAX + 16], *text;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, (char *)*state);
+	scratch_put(dir, *state, "2");
+	cgroup_stir(dirs, 1, 100, true);
+	text = io_read_line(path);
+	assert_true(strtol(text, NULL, 10) > 5000);
+	free(text);
+	/* The owner goes before it is over: nobody is marked. */
+	scratch_put(dir, "cpu.idle", "0");
+	cgroup_stir(dirs, 1, 200, false);
+	text = io_read_line(path);
+	/* A file keeps the rest of what was longer; a group does not. */
+	assert_string_equal(text,
+			    strcmp(*state, "cpu.shares") ? "2001" : "20480");
+	free(text);
+}
+
 static void a_group_without_an_owner(void **state)
 {
 	char *dirs[] = { dir };
@@ -100,6 +122,7 @@ static void who_was_killed(void **state)
 	assert_guest(false);
 }
 
+static char shares[] = "cpu.shares", weight[] = "cpu.weight";
 static char v1[] = "tasks", v2[] = "cgroup.threads";
 
 #define TEST(fn, kind) \
@@ -110,6 +133,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_group_for_a_moment, v1),
 		TEST(a_group_for_a_moment, v2),
+		TEST(it_is_ahead_meanwhile, shares),
+		TEST(it_is_ahead_meanwhile, weight),
 		TEST(a_group_without_an_owner, NULL),
 		TEST(who_was_killed, v1),
 		TEST(who_was_killed, v2),

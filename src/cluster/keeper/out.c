@@ -300,6 +300,7 @@ static void gone(struct keeper *k)
 	k->move.committed_epoch = k->move.epoch;
 	if (rank->pid)
 		keeper_usage(rank->pid, &rank->used_cpu, &rank->used_memory);
+	capsule_hasten(rank->capsule);
 	keeper_drop_capsule(rank);
 	keeper_end_close(&rank->end[EXT_STDIN]);
 	keeper_end_close(&rank->end[EXT_PMI]);

@@ -1,0 +1,117 @@
+/* test_guests.c - the lowest claim, and who has just been stopped for a move */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cluster/agent/guests.h"
+#include "cluster/agent/test_guest.h"
+#include "core/claim.h"
+#include "core/scratch.h"
+#include "core/test_fork.h"
+
+static char dir[SCRATCH_MAX];
+/* The test is the keeper of a guest. */
+static pid_t guest;
+
+static int set_up(void **state)
+{
+	char path[SCRATCH_MAX + 64];
+
+	scratch_dir(dir, "/tmp");
+	snprintf(path, sizeof(path), "%s/capsules", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	guest = guest_spin();
+	guest_capsule_of(dir, "7.0", guest, getpid());
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	guests_claim(dir, NULL, false);
+	guest_end(guest);
+	guest_capsule_remove(dir, "7.0");
+	return 0;
+}
+
+/* A process that holds it stopped by ptrace; it says when. */
+static pid_t hold(void)
+{
+	int said[2], status;
+	char c;
+	pid_t pid;
+
+	assert_int_equal(pipe(said), 0);
+	pid = fork_to_end_with();
+	if (!pid) {
+		ptrace(PTRACE_SEIZE, guest, NULL, NULL);
+		ptrace(PTRACE_INTERRUPT, guest, NULL, NULL);
+		waitpid(guest, &status, __WALL);
+		(void)!write(said[1], "s", 1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(said[0], &c, 1), 1);
+	close(said[0]);
+	close(said[1]);
+	return pid;
+}
+
+static void an_owner_comes_and_goes(void **state)
+{
+	assert_true(guests_claim(dir, NULL, true) >= 2);
+	assert_int_equal(sched_getscheduler(guest), SCHED_IDLE);
+	assert_int_equal(sched_getscheduler(0), SCHED_IDLE);
+	assert_int_equal(guests_claim(dir, NULL, true), 0);
+	if (geteuid())
+		return;
+	/* What a keeper was given for its work is said elsewhere. */
+	assert_true(claim_step(0, 2));
+	assert_int_equal(guests_claim(dir, NULL, true), 0);
+	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
+	assert_true(guests_claim(dir, NULL, false) >= 2);
+	assert_int_equal(sched_getscheduler(guest), SCHED_OTHER);
+	assert_false(claim_is_marked(guest) || claim_is_marked(0));
+}
+
+static void one_that_an_engine_holds_is_left_alone(void **state)
+{
+	pid_t engine;
+
+	if (geteuid()) {
+		print_message("# not tested: nobody is raised but by root\n");
+		return;
+	}
+	engine = hold();
+	/* It is marked, so that the engine lowers it when it lets it go. */
+	guests_claim(dir, NULL, true);
+	assert_true(claim_step(0, 2)); /* we have to go on */
+	assert_int_equal(sched_getscheduler(guest), SCHED_OTHER);
+	assert_true(claim_is_marked(guest));
+	assert_int_equal(guests_claim(dir, NULL, true), 0);
+	assert_int_equal(sched_getscheduler(guest), SCHED_OTHER);
+	/* Nobody holds it any more. */
+	guest_end(engine);
+	assert_int_equal(guests_claim(dir, NULL, true), 1);
+	assert_int_equal(sched_getscheduler(guest), SCHED_IDLE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+		TEST(an_owner_comes_and_goes),
+		TEST(one_that_an_engine_holds_is_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
