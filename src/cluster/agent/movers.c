@@ -18,27 +18,26 @@
 #include "core/procstat.h"
 #include "core/xalloc.h"
 
-#define EACH		    (25 * USEC_PER_MSEC)
+#define EACH	 (40 * USEC_PER_MSEC)
 /* Until movers_watch() is called again. */
-#define WATCH		    (2 * USEC_PER_SEC)
-/* Of the time between two looks, in which it would have run all the while. */
-#define TOO_LITTLE(elapsed) ((elapsed) / 4)
-#define PLENTY(elapsed)	    ((elapsed) - (elapsed) / 4)
+#define WATCH	 (2 * USEC_PER_SEC)
 /* A look that comes sooner tells nothing. */
-#define AT_LEAST	    (10 * USEC_PER_MSEC)
+#define AT_LEAST (20 * USEC_PER_MSEC)
 
-/* A thread that wants a processor, at a look. */
-struct wanting {
+/* A thread, at a look; ns. */
+struct thread {
 	pid_t tid;
-	uint64_t ran; /* ns */
+	bool wants; /* a processor just now */
+	uint64_t ran, waited, turns;
 };
 
 /* A guest's keeper, and the processes that it has forked. */
 struct mover {
 	struct process_id keeper;
 	unsigned step;
+	unsigned hungry; /* see movers_next() */
 	bool seen;
-	struct wanting *was, *is; /* at the last look, at this one */
+	struct thread *was, *is; /* at the last look, at this one */
 	size_t nr_was, nr_is, cap_was, cap_is;
 	unsigned changed;
 };
@@ -84,62 +83,103 @@ void movers_destroy(struct movers *m)
 
 /* ---- one look ---- */
 
-/* Nanoseconds on a processor; false: it is gone. */
-static bool ran(pid_t pid, pid_t tid, uint64_t *ret)
+/* The engine's watch only looks, now and then: it tells nothing of how that gets on. */
+static bool is_watch(pid_t pid)
+{
+	char path[64], *name;
+	bool is;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	name = io_read_line(path);
+	is = !strcmp(name, "stint-watch");
+	free(name);
+	return is;
+}
+
+static bool count(pid_t pid, pid_t tid, struct thread *t)
 {
 	char path[64], *text;
+	int n;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
 	if (io_read_file(AT_FDCWD, path, 128, &text) < 0)
 		return false;
-	*ret = strtoull(text, NULL, 10);
+	n = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &t->ran,
+		   &t->waited, &t->turns);
 	free(text);
-	return true;
+	return n == 3;
 }
 
 static void note_thread(pid_t pid, pid_t tid, void *arg)
 {
 	struct mover *v = arg;
+	struct thread t = { .tid = tid };
 	struct procstat s;
-	uint64_t ns;
 
-	if (procstat_read(tid, &s) < 0 || s.state != 'R' || !ran(pid, tid, &ns))
+	if (procstat_read(tid, &s) < 0 || !count(pid, tid, &t) || is_watch(pid))
 		return;
+	t.wants = s.state == 'R';
 	array_room(v->is, v->nr_is, &v->cap_is);
-	v->is[v->nr_is++] = (struct wanting){ tid, ns };
+	v->is[v->nr_is++] = t;
 }
 
-/* What it ran since the last look, in microseconds, if it wanted to run then and does. */
-static bool wanted_and_ran(const struct mover *v, const struct wanting *w,
-			   usec_t *ret)
+static const struct thread *before(const struct mover *v, pid_t tid)
 {
 	for (size_t i = 0; i < v->nr_was; i++)
-		if (v->was[i].tid == w->tid) {
-			*ret = (usec_t)(w->ran - v->was[i].ran) / 1000;
-			return true;
-		}
-	return false;
+		if (v->was[i].tid == tid)
+			return &v->was[i];
+	return NULL;
 }
 
-unsigned movers_next(unsigned step, usec_t least, usec_t most, usec_t elapsed)
+/* 0: it gets on; 1: it has hardly anything; 2: nothing. */
+static unsigned starves(const struct movers_time *t, usec_t elapsed)
 {
-	if (least < TOO_LITTLE(elapsed))
+	if (t->waited <= elapsed / 2)
+		return 0;
+	return (t->waited / 16 > t->ran) + (t->waited / 128 > t->ran);
+}
+
+unsigned movers_next(unsigned step, unsigned *hungry,
+		     const struct movers_time *t, size_t n, usec_t elapsed)
+{
+	unsigned most = 0;
+	bool plenty = false;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned is = starves(&t[i], elapsed);
+
+		most = is > most ? is : most;
+		plenty |= t[i].ran > elapsed - elapsed / 4;
+	}
+	*hungry = most ? *hungry + most : 0;
+	if (*hungry >= 2) {
+		*hungry = 0;
 		return step + 1 < CLAIM_STEPS ? step + 1 : step;
-	return most > PLENTY(elapsed) && step ? step - 1 : step;
+	}
+	return plenty && !most && step ? step - 1 : step;
 }
 
 /* All of a mover have the same: whoever waits may wait for another of them. */
-static unsigned step_after(const struct mover *v, usec_t elapsed)
+static unsigned step_after(struct mover *v, usec_t elapsed)
 {
-	usec_t least = USEC_MAX, most = 0, us;
+	struct movers_time *t = xcalloc(v->nr_is + 1, sizeof(*t));
+	unsigned step;
 
 	for (size_t i = 0; i < v->nr_is; i++) {
-		if (!wanted_and_ran(v, &v->is[i], &us))
+		const struct thread *is = &v->is[i], *was = before(v, is->tid);
+
+		if (!was)
 			continue;
-		least = us < least ? us : least;
-		most = us > most ? us : most;
+		t[i].ran = (usec_t)(is->ran - was->ran) / 1000;
+		/* The kernel counts a wait when it is over. */
+		t[i].waited =
+			is->wants && was->wants && is->turns == was->turns
+				? elapsed
+				: (usec_t)(is->waited - was->waited) / 1000;
 	}
-	return movers_next(v->step, least, most, elapsed);
+	step = movers_next(v->step, &v->hungry, t, v->nr_is, elapsed);
+	free(t);
+	return step;
 }
 
 static void set_step(pid_t pid, pid_t tid, void *arg)
@@ -164,7 +204,7 @@ static struct mover *find(struct movers *m, const struct process_id *keeper)
 
 static void turn_over(struct mover *v)
 {
-	struct wanting *old = v->was;
+	struct thread *old = v->was;
 	size_t cap = v->cap_was;
 
 	v->was = v->is;

@@ -31,10 +31,18 @@ void movers_rest(struct movers *m);
 /* One look; how many of them were changed. */
 unsigned movers_look(struct movers *m, const char *owners, usec_t now);
 
+/* What a thread did between two looks. */
+struct movers_time {
+	usec_t ran, waited; /* for a processor */
+};
+
 /*
- * The step after that one.  Of those that wanted a processor between two looks, one ran for
- * `least` of the time, one for `most`; USEC_MAX and 0: none wanted one.
+ * The step after that one: more if a thread waits most of the time and does not run, or hardly
+ * at two looks in a row, which *hungry tells (0 at first).  That it has less than it could
+ * use is no reason: on a host that has a share of a processor, half of which an owner who
+ * works now and then leaves unused, all wait.
  */
-unsigned movers_next(unsigned step, usec_t least, usec_t most, usec_t elapsed);
+unsigned movers_next(unsigned step, unsigned *hungry,
+		     const struct movers_time *t, size_t n, usec_t elapsed);
 
 #endif

@@ -20,26 +20,58 @@
 
 #define LOOKS 400 /* of 25 ms */
 
-static void who_waits_gets_a_step(void **state)
+/* The step after one in which a thread did that, of 1000, and has been as hungry. */
+static unsigned after(unsigned step, unsigned *hungry, usec_t ran,
+		      usec_t waited)
 {
-	assert_int_equal(movers_next(0, 24, 24, 100), 1);
-	assert_int_equal(movers_next(1, 0, 90, 100),
-			 2); /* another has plenty */
-	assert_int_equal(movers_next(CLAIM_STEPS - 1, 0, 0, 100),
+	const struct movers_time t[] = { { 0, 0 }, { ran, waited } };
+
+	return movers_next(step, hungry, t, 2, 1000);
+}
+
+static void who_starves_gets_a_step(void **state)
+{
+	const struct movers_time both[] = { { 0, 1000 }, { 900, 100 } };
+	unsigned hungry = 0;
+
+	assert_int_equal(after(0, &hungry, 0, 510), 1);
+	assert_int_equal(after(1, &hungry, 6, 990), 2);
+	assert_int_equal(after(CLAIM_STEPS - 1, &hungry, 0, 1000),
 			 CLAIM_STEPS - 1);
+	/* Another has plenty. */
+	assert_int_equal(movers_next(1, &hungry, both, 2, 1000), 2);
+}
+
+static void who_has_hardly_anything_gets_one_if_it_lasts(void **state)
+{
+	unsigned hungry = 0;
+
+	assert_int_equal(after(0, &hungry, 40, 960), 0);
+	assert_int_equal(after(0, &hungry, 40, 960), 1);
+	assert_int_equal(after(1, &hungry, 40, 960), 1);
+	assert_int_equal(after(1, &hungry, 100, 900), 1);
+	assert_int_equal(after(1, &hungry, 40, 960), 1);
 }
 
 static void who_has_plenty_gives_one_back(void **state)
 {
-	assert_int_equal(movers_next(2, 76, 76, 100), 1);
-	assert_int_equal(movers_next(0, 100, 100, 100), 0);
+	unsigned hungry = 0;
+
+	assert_int_equal(after(2, &hungry, 760, 240), 1);
+	assert_int_equal(after(0, &hungry, 1000, 0), 0);
 }
 
 static void who_gets_on_keeps_it(void **state)
 {
-	assert_int_equal(movers_next(2, 25, 75, 100), 2);
-	/* It waits for somebody else, not for a processor. */
-	assert_int_equal(movers_next(2, USEC_MAX, 0, 100), 2);
+	unsigned hungry = 0;
+
+	assert_int_equal(after(2, &hungry, 750, 250), 2);
+	for (int i = 0; i < 3; i++) {
+		/* A share of a processor, which is soon used up. */
+		assert_int_equal(after(0, &hungry, 100, 900), 0);
+		/* It waits for somebody else, as a rule. */
+		assert_int_equal(after(0, &hungry, 0, 500), 0);
+	}
 }
 
 static void on_one_processor(void)
@@ -102,7 +134,8 @@ static void beside_a_busy_owner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_waits_gets_a_step),
+		cmocka_unit_test(who_starves_gets_a_step),
+		cmocka_unit_test(who_has_hardly_anything_gets_one_if_it_lasts),
 		cmocka_unit_test(who_has_plenty_gives_one_back),
 		cmocka_unit_test(who_gets_on_keeps_it),
 		cmocka_unit_test(beside_a_busy_owner),

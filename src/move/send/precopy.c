@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/claim.h"
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
@@ -37,6 +38,8 @@
 #define PAGEMAP_RATE	   40
 /* The first round tells the rate of the link only after it has lasted this long. */
 #define FIRST_WORD	   (50 * USEC_PER_MSEC)
+/* Beside an owner a process stands still for a copy of that length. */
+#define AT_ONCE		   (double)(100 * USEC_PER_MSEC)
 
 struct precopy {
 	usec_t scan_time;    /* for finding pages in the last pass */
@@ -237,21 +240,39 @@ static usec_t rest_of_first(const struct sending *s)
 	return (usec_t)((double)(all - sent) / (double)sent * (double)time);
 }
 
-/*
- * Stop the process for the rest of the rounds if sending what is left takes until the
- * deadline.
- */
-static void stop_if_late(struct sending *s, usec_t rest)
+/* The process stands still for the rest of the rounds. */
+static void halt(struct sending *s, const char *why)
 {
-	if (!s->deadline || s->throttle ||
-	    send_now() + rest + BASE_USEC < s->deadline)
-		return;
-	send_progress(
-		s->src,
-		"the process would not leave in time: it stands still for the rest of the move");
+	send_progress(s->src, "%s: it stands still for the rest of the move",
+		      why);
 	s->halted = send_now();
 	send_limit_halted(s);
 	s->throttle = throttle_create(s->process.tracee, 0);
+}
+
+/* Stop it if sending what is left takes until the deadline. */
+static void stop_if_late(struct sending *s, usec_t rest)
+{
+	if (s->deadline && !s->throttle &&
+	    send_now() + rest + BASE_USEC >= s->deadline)
+		halt(s, "the process would not leave in time");
+}
+
+/*
+ * While this host's owner is there (core/claim.h) all of a move is in the way, not its pause
+ * alone, and the process runs only when nobody else does.  So it does not run on while its
+ * memory is sent if that is soon done, and else for the first round alone: what it writes
+ * would have to be sent again.
+ */
+static void stop_for_owner(struct sending *s)
+{
+	double all = (double)s->report->bytes_held;
+
+	if (!s->deadline || s->throttle || s->src->budget ||
+	    !claim_is_marked(0) ||
+	    (!s->report->rounds && all / allowed(s, FIRST_RATE) > AT_ONCE))
+		return;
+	halt(s, "this host's owner is there");
 }
 
 static void tick(void *sending)
@@ -335,6 +356,7 @@ static int rounds(struct sending *s, struct error *err)
 		 * is sent
 		 */
 		stop_if_late(s, 2 * predict_pages(s));
+		stop_for_owner(s);
 		if (s->halted)
 			break;
 		if (n <= PAGES_ENOUGH && s->report->rounds > 1)
@@ -434,6 +456,7 @@ int precopy_run(struct sending *s, struct error *err)
 	page_sender_on_flush(s->process.pages, tick, s);
 	if (!s->report->tracked)
 		return stop_and_copy(s, err);
+	stop_for_owner(s);
 	r = rounds(s, err);
 	if (!r)
 		r = over_budget(s, err);

@@ -374,6 +374,44 @@ static void test_stands_still_to_the_last_round(void **state)
 	bed_clear(&b);
 }
 
+/* ---- an owner is there */
+
+/* When it is stopped beside an owner, with a deadline far away. */
+static usec_t stops_beside(bool owner, usec_t budget, uint64_t held)
+{
+	struct bed b;
+	usec_t at;
+
+	BED(&b, budget, 1000, 100, 0);
+	world.owner = owner;
+	b.report.bytes_held = held;
+	b.s.deadline = 60 * USEC_PER_SEC;
+	world.now = 1;
+	assert_int_equal(precopy_run(&b.s, &b.err), 0);
+	at = b.s.halted;
+	/* It sends what there is, and leaves the rest to the last rounds. */
+	assert_int_equal(world.round, at ? 1 : 2);
+	bed_clear(&b);
+	return at;
+}
+
+static void test_little_is_copied_while_it_stands_still(void **state)
+{
+	assert_int_equal(stops_beside(true, 0, 100 * 1000 * 1000), 1);
+}
+
+static void test_much_is_copied_once_while_it_runs(void **state)
+{
+	assert_int_equal(stops_beside(true, 0, 100 * 1000 * 1000 + 1000), 4001);
+}
+
+static void test_without_an_owner_it_runs_on(void **state)
+{
+	assert_int_equal(stops_beside(false, 0, 1000), 0);
+	/* Who gave a budget has said how long it may stand still. */
+	assert_int_equal(stops_beside(true, USEC_PER_SEC, 1000), 0);
+}
+
 /* ---- the last rounds */
 
 static void last(usec_t budget, int want, unsigned rounds,
@@ -444,6 +482,9 @@ int main(void)
 		cmocka_unit_test(test_deadline_that_comes_in_a_round),
 		cmocka_unit_test(test_first_round_that_will_be_too_long),
 		cmocka_unit_test(test_stands_still_to_the_last_round),
+		cmocka_unit_test(test_little_is_copied_while_it_stands_still),
+		cmocka_unit_test(test_much_is_copied_once_while_it_runs),
+		cmocka_unit_test(test_without_an_owner_it_runs_on),
 		cmocka_unit_test(test_last_rounds_go_on_while_they_help),
 		cmocka_unit_test(test_last_round_is_held_against_the_budget),
 		cmocka_unit_test(test_ahead_for_ten_milliseconds),

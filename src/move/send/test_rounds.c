@@ -30,6 +30,7 @@ uint64_t WRAP(tree_bytes_sent)(const struct tree_set *t);
 int WRAP(proc_read_status)(pid_t pid, struct proc_status *ret,
 			   struct error *err);
 usec_t WRAP(send_now)(void);
+bool WRAP(claim_is_marked)(pid_t tid);
 int WRAP(frame_send_u64)(struct channel *ch, enum frame_type type, uint64_t x,
 			 struct error *err);
 int WRAP(frame_recv)(struct channel *ch, struct frame *f, struct error *err);
@@ -106,6 +107,11 @@ int WRAP(proc_read_status)(pid_t pid, struct proc_status *ret,
 usec_t WRAP(send_now)(void)
 {
 	return world.now;
+}
+
+bool WRAP(claim_is_marked)(pid_t tid)
+{
+	return world.owner;
 }
 
 int WRAP(frame_send_u64)(struct channel *ch, enum frame_type type, uint64_t x,

@@ -25,6 +25,7 @@ extern struct world {
 	bool looked[ROUNDS]; /* at descriptors, in each round */
 	unsigned round;
 	unsigned threads;
+	bool owner;	  /* is at this host */
 	uint64_t content; /* bytes in queues */
 	unsigned step;	  /* pages between two looks at the clock; 0: none */
 	void (*look)(void *arg);
