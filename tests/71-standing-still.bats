@@ -97,6 +97,9 @@ leaves_a_closed_host() { # POLICY
 	where_is 1 "['h1']"
 	# How far it was is told when the time to give back is over.
 	grep -E 'host=h1 late=guest job=1 rank=0 why="(it stands still|no move of it is under way)"' "$bed/controller.log"
+	# ... and stands in the accounts.
+	owner_is 'h["h1"]["last"][-1]["late_us"] > 0, h["h1"]["last"][-1]["late"][:5]' "True 1.0: "
+	st owner status --all | grep -E 'late by .*\(1\.0: (it stands still|no move of it is under way)\)'
 	st testbed owner h2 away
 	eventually where_is 1 "['h2']"
 	eventually prints
@@ -105,6 +108,7 @@ leaves_a_closed_host() { # POLICY
 	st record >"$bed/rec"
 	st sim --replay "$bed/rec"
 	st kill 1
+	eventually asked jobs 'j[1]["ranks"][0]["late_us"] > 0 if 1 in j else 0' True 0 history --json
 }
 
 @test "a host that is closed for the day, with its owner away: its rank leaves as soon as there is a place: stint" {

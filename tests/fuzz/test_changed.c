@@ -327,7 +327,9 @@ static bool use_it(void *ctl)
 	ctl_rank_was_held(r, 2);
 	ctl_rank_meets_return(r, 1000);
 	ctl_rank_meets_return(r, 2000);
-	ctl_rank_given_back(r, 30);
+	ctl_rank_is_late(r, LATE_OUT);
+	ctl_rank_given_back(r, 30, 20);
+	ctl_rank_given_back(r, 0, 5); /* in which another one was late */
 	ctl_rank_moved(r, r->host, r->epoch, 1);
 	ctl_rank_cost(r, 3, 9);
 	job->nr = 1; /* it has begun with fewer */
@@ -347,6 +349,8 @@ static bool use_it(void *ctl)
 	assert_int_equal(a->had[0]->held_usec, 42);
 	assert_int_equal(a->had[0]->returns, 2);
 	assert_int_equal(a->had[0]->give_back_usec, 30);
+	assert_int_equal(a->had[0]->late_usec, 20);
+	assert_string_equal(a->had[0]->late, "it is being sent");
 	assert_null(a->limits); /* none was asked for */
 	control__account__free_unpacked(a, NULL);
 	ctl_rank_is_refused(r);
@@ -370,6 +374,7 @@ static bool used_still(void *ctl)
 	assert_int_equal(r->had.held_usec, 42);
 	assert_int_equal(r->had.returns, 2);
 	assert_int_equal(r->had.give_back_usec, 30);
+	assert_true(r->had.late_usec == 20 && r->had.late == LATE_OUT);
 	assert_true(r->lost && r->state == STATE(DONE));
 	return false;
 }

@@ -163,6 +163,47 @@ static bool come_back(void *ctl)
 	return false;
 }
 
+/* A guest that is there when the time is over, and one return without. */
+static bool takes_too_long(void *ctl)
+{
+	Control__OwnerReturn one = CONTROL__OWNER_RETURN__INIT;
+	Control__OwnerReturn *list[] = { &one };
+	const struct ctl_rank *r;
+
+	begin(ctl);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	r = rank_of(ctl);
+	host->lending.heard = true;
+	host->lending.known = 0;
+	lending.last = list;
+	lending.n_last = 1;
+	owner_comes();
+	lending.give_back_usec = 60 * SEC;
+	lending.leave = lending.giving = true;
+	one.at_usec = 9000;
+	report();
+	assert_int_equal(r->had.late, LATE_NOT);
+	lending.give_back_usec = 1; /* which is over */
+	report();
+	assert_int_equal(r->had.late, LATE_STAYED);
+	one.done = true;
+	one.took_usec = 401;
+	lending.leave = lending.giving = false;
+	lending.give_back_usec = 0;
+	report();
+	assert_int_equal(r->had.late_usec, 400);
+	assert_int_equal(host->lending.nr_lates, 1);
+	assert_int_equal(host->lending.lates[0].wall, 9000);
+	assert_int_equal(host->lending.lates[0].limit, 1);
+	return false;
+}
+
+static void who_is_late_is_accounted_for(void **state)
+{
+	actors_run(takes_too_long, NULL);
+}
+
 static void returns_are_accounted_for(void **state)
 {
 	actors_run(come_back, NULL);
@@ -207,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_policy_sees_what_is_lent),
 		TEST(returns_are_accounted_for),
+		TEST(who_is_late_is_accounted_for),
 		TEST(spans_count_from_the_return),
 		TEST(nonsense_is_occupied),
 	};

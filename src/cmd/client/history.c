@@ -37,7 +37,7 @@ struct args {
 struct sums {
 	uint64_t cpu, rss, held, stood, bytes;
 	uint64_t all_rss; /* of all ranks */
-	uint64_t give_back;
+	uint64_t give_back, late;
 	unsigned moves, returns;
 };
 
@@ -53,6 +53,7 @@ static struct sums sum_up(const Control__Account *c)
 		s.moves += c->had[i]->moves;
 		s.returns += c->had[i]->returns;
 		s.give_back += c->had[i]->give_back_usec;
+		s.late += c->had[i]->late_usec;
 		s.all_rss += c->had[i]->max_rss;
 		if (c->had[i]->max_rss > s.rss)
 			s.rss = c->had[i]->max_rss;
@@ -119,7 +120,7 @@ static void print_csv(struct args *a, const Control__Account *c)
 		puts("job,user,name,program,ranks,submit_us,start_us,end_us,"
 		     "cpu_us,max_rss,moves,stood_us,moved_bytes,requeues,exit,"
 		     "reason,by,why,array,task,memory,pids,cpus,output_limit,held_us,"
-		     "owner_returns,give_back_us");
+		     "owner_returns,give_back_us,late_us");
 	a->head = true;
 	printf("%" PRIu64 ",", c->job);
 	print_quoted(c->user);
@@ -136,10 +137,10 @@ static void print_csv(struct args *a, const Control__Account *c)
 	putchar(',');
 	print_quoted(c->why);
 	printf(",%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%g,%" PRIu64 ",%" PRIu64
-	       ",%u,%" PRIu64 "\n",
+	       ",%u,%" PRIu64 ",%" PRIu64 "\n",
 	       c->array, c->task, c->memory, l->pids,
 	       (double)l->milli_cpus / 1000, l->output_max, s.held, s.returns,
-	       s.give_back);
+	       s.give_back, s.late);
 }
 
 static int swf_status(const Control__Account *c)
@@ -211,6 +212,8 @@ static void rank_json(const Control__RankAccount *r, size_t n,
 	json_out_int(to, "held_us", (int64_t)r->held_usec);
 	json_out_int(to, "owner_returns", r->returns);
 	json_out_int(to, "give_back_us", (int64_t)r->give_back_usec);
+	json_out_int(to, "late_us", (int64_t)r->late_usec);
+	json_out_text(to, "late", *r->late ? r->late : NULL);
 	json_out_int(to, "moves", r->moves);
 	json_out_int(to, "stood_us", (int64_t)r->stood_usec);
 	json_out_int(to, "moved_bytes", (int64_t)r->moved_bytes);

@@ -29,10 +29,13 @@ static const char *closed_of(const Control__Lending *l)
 
 static json_t *return_json(const Control__OwnerReturn *r)
 {
-	return json_pack(
-		"{sI so si sb}", "at_us", (json_int_t)r->at_usec, "took_us",
-		r->done ? json_integer((json_int_t)r->took_usec) : json_null(),
-		"guests", (int)r->guests, "disturbed", (int)r->disturbed);
+	return json_pack("{sI so si sb sI so}", "at_us", (json_int_t)r->at_usec,
+			 "took_us",
+			 r->done ? json_integer((json_int_t)r->took_usec)
+				 : json_null(),
+			 "guests", (int)r->guests, "disturbed",
+			 (int)r->disturbed, "late_us", (json_int_t)r->late_usec,
+			 "late", *r->late ? json_text(r->late) : json_null());
 }
 
 static json_t *guest_json(const Control__HostGuest *g)
@@ -63,20 +66,33 @@ static json_t *host_json(const Control__HostInfo *h)
 			 "ranks", ranks);
 }
 
-/* How long the latest give-back took, for people. */
+/* The latest return for which guests were there; NULL: none. */
+static const Control__OwnerReturn *latest(const Control__Lending *l)
+{
+	for (size_t i = l->n_last; i-- > 0;)
+		if (l->last[i]->guests)
+			return l->last[i];
+	return NULL;
+}
+
+/* How long giving back took, for people. */
 static const char *last_took(const Control__Lending *l)
 {
-	const Control__OwnerReturn *r;
+	const Control__OwnerReturn *r = latest(l);
 
-	if (l->giving)
-		return "under way";
-	for (size_t i = l->n_last; i-- > 0;) {
-		r = l->last[i];
-		if (r->guests)
-			return r->done ? show_usec((double)r->took_usec)
-				       : "not done";
-	}
-	return "-";
+	return l->giving ? "under way"
+	       : !r	 ? "-"
+	       : r->done ? show_usec((double)r->took_usec)
+			 : "not done";
+}
+
+static void print_late(const Control__OwnerReturn *r)
+{
+	if (r && r->late_usec)
+		printf("  late by %s (%s)", show_usec((double)r->late_usec),
+		       r->late);
+	else if (r && *r->late)
+		printf("  late (%s)", r->late);
 }
 
 static void print_host(const Control__HostInfo *h)
@@ -94,6 +110,7 @@ static void print_host(const Control__HostInfo *h)
 		printf(" %" PRIu64 ".%u(%s%s)", h->guests[i]->job,
 		       h->guests[i]->rank, h->guests[i]->user,
 		       h->guests[i]->frozen ? ", frozen" : "");
+	print_late(latest(l));
 	putchar('\n');
 }
 

@@ -20,6 +20,7 @@ struct shown {
 	Control__OwnerReturn *list[CONTRACT_RETURNS];
 	Control__HostDrain drained;
 	size_t cap;
+	char late[CONTRACT_RETURNS][80];
 };
 
 static uint64_t ago(usec_t then)
@@ -39,6 +40,26 @@ static void show_presence(const struct presence *p, Control__Presence *ret)
 	ret->cause = p->cause;
 	ret->lost = p->lost;
 	ret->who = (char *)p->who;
+}
+
+/* The latest of those who were there too long. */
+static void show_late(const struct ctl_lending *l, const struct owner_return *r,
+		      struct shown *s, uint32_t i)
+{
+	for (uint32_t k = 0; k < CONTRACT_RETURNS; k++) {
+		const struct ctl_late *late = &l->lates[k];
+
+		if (!late->wall || late->wall != r->wall)
+			continue;
+		s->last[i].late_usec =
+			r->took > late->limit
+				? (uint64_t)(r->took - late->limit)
+				: 0;
+		snprintf(s->late[i], sizeof(s->late[i]),
+			 "%" PRIu64 ".%" PRIu32 ": %s", late->job, late->rank,
+			 late_text(late->why));
+		s->last[i].late = s->late[i];
+	}
 }
 
 static void show_lending(const struct ctl_lending *l, struct shown *s)
@@ -64,6 +85,7 @@ static void show_lending(const struct ctl_lending *l, struct shown *s)
 		s->last[i].took_usec = r->took >= 0 ? (uint64_t)r->took : 0;
 		s->last[i].guests = r->guests;
 		s->last[i].disturbed = r->disturbed;
+		show_late(l, r, s, i);
 		s->list[i] = &s->last[i];
 	}
 	ret->last = s->list;

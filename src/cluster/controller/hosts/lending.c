@@ -97,6 +97,8 @@ void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 	l->is = (struct lending){ .closed = m->closed,
 				  .leave = m->leave,
 				  .freeze_most = (usec_t)m->freeze_usec };
+	if (m->give_back_usec)
+		l->limit = (usec_t)m->give_back_usec;
 	if (h->owner.here && m->give_back_usec)
 		l->is.leave_by = h->owner.since + (usec_t)m->give_back_usec;
 	if (h->owner.here && m->freeze)

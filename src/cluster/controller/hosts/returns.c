@@ -35,24 +35,30 @@ static void meets(struct ctl_host *h, struct ctl_rank *r, usec_t at)
 	h->lending.met = at;
 }
 
-static const char *way_out(const struct ctl_rank *r)
+static enum late way_out(const struct ctl_rank *r)
 {
-	static const char *const steps[] = {
-		[STEP_KEEPER] = "its destination starts a keeper",
-		[STEP_RECEIVING] = "its destination gets ready",
-		[STEP_OUT] = "it is being sent",
-		[STEP_RESTORED] = "how far its move is is not known",
+	static const enum late steps[] = {
+		[STEP_KEEPER] = LATE_KEEPER,
+		[STEP_RECEIVING] = LATE_RECEIVING,
+		[STEP_OUT] = LATE_OUT,
+		[STEP_RESTORED] = LATE_UNKNOWN,
 	};
 
-	return r->frozen_since ? "it stands still"
+	return r->frozen_since ? LATE_STILL
 	       : r->move       ? steps[r->move->step]
-			       : "no move of it is under way";
+			       : LATE_STAYED;
 }
 
 static void is_late(struct ctl_host *h, struct ctl_rank *r, usec_t at)
 {
+	struct ctl_lending *l = &h->lending;
+	enum late why = way_out(r);
+
 	log_info("host=%s late=guest job=%" PRIu64 " rank=%u why=\"%s\"",
-		 h->name, r->job->id, r->rank, way_out(r));
+		 h->name, r->job->id, r->rank, late_text(why));
+	ctl_rank_is_late(r, why);
+	l->lates[l->nr_lates++ % CONTRACT_RETURNS] =
+		(struct ctl_late){ at, l->limit, r->job->id, r->rank, why };
 }
 
 /* Once for a return: where its guests are on their way as the time to leave is over. */
@@ -64,12 +70,14 @@ static void look_if_late(struct ctl_host *h)
 	    l->late == l->known)
 		return;
 	l->late = l->known;
-	each_guest(h, is_late, 0);
+	each_guest(h, is_late, l->known);
 }
 
 /* Wherever they are meanwhile, if their jobs are not over. */
 static void give_back(struct ctl_host *h, usec_t at, usec_t took)
 {
+	usec_t limit = h->lending.limit;
+	usec_t late = limit && took > limit ? took - limit : 0;
 	struct ctl_job *job;
 
 	h->lending.met = 0;
@@ -78,7 +86,7 @@ static void give_back(struct ctl_host *h, usec_t at, usec_t took)
 			continue;
 		for (uint32_t i = 0; i < job->nr; i++)
 			if (job->ranks[i].met_return == at)
-				ctl_rank_given_back(&job->ranks[i], took);
+				ctl_rank_given_back(&job->ranks[i], took, late);
 	}
 }
 

@@ -61,6 +61,8 @@ static Control__RankAccount *rank_account(const struct ctl_rank *r)
 	a->held_usec = r->had.held_usec;
 	a->returns = (uint32_t)r->had.returns;
 	a->give_back_usec = r->had.give_back_usec;
+	a->late_usec = r->had.late_usec;
+	a->late = xstrdup(late_text(r->had.late));
 	return a;
 }
 

@@ -31,6 +31,8 @@ static void rank_store(struct ctl_rank *r)
 				  .held_usec = r->had.held_usec,
 				  .returns = r->had.returns,
 				  .give_back_usec = r->had.give_back_usec,
+				  .late_usec = r->had.late_usec,
+				  .late = r->had.late,
 				  .stood_usec = r->had.stood_usec,
 				  .moved_bytes = r->had.moved_bytes,
 				  .exit = r->exit,
@@ -163,9 +165,18 @@ void ctl_rank_meets_return(struct ctl_rank *r, usec_t at)
 	rank_store(r);
 }
 
-void ctl_rank_given_back(struct ctl_rank *r, usec_t took)
+void ctl_rank_is_late(struct ctl_rank *r, enum late why)
+{
+	r->had.late = why;
+	r->is_late = true;
+	rank_store(r);
+}
+
+void ctl_rank_given_back(struct ctl_rank *r, usec_t took, usec_t late)
 {
 	r->had.give_back_usec += (uint64_t)took;
+	r->had.late_usec += r->is_late ? (uint64_t)late : 0;
+	r->is_late = false;
 	r->met_return = 0;
 	rank_store(r);
 }
@@ -260,6 +271,8 @@ static void load_rank(void *arg, const struct store_rank *row)
 					.held_usec = row->held_usec,
 					.returns = row->returns,
 					.give_back_usec = row->give_back_usec,
+					.late_usec = row->late_usec,
+					.late = row->late,
 					.stood_usec = row->stood_usec,
 					.moved_bytes = row->moved_bytes };
 	r->exit = row->exit;

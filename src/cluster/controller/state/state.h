@@ -121,6 +121,16 @@ struct ctl_lending {
 	bool heard;
 	usec_t known, met;
 	usec_t late; /* the one of which it was told that it took too long */
+	/* in which time it is to be given back, and who was there when that was over */
+	usec_t limit;
+	struct ctl_late {
+		usec_t wall; /* of the return; 0: none */
+		usec_t limit;
+		uint64_t job;
+		uint32_t rank;
+		enum late why;
+	} lates[CONTRACT_RETURNS];
+	uint32_t nr_lates; /* ever; the oldest go */
 };
 
 /*
@@ -277,6 +287,7 @@ struct ctl_rank {
 	/* the owner's return that it met, by its host's clock, until it is given
 	 * back; 0: none */
 	usec_t met_return;
+	bool is_late; /* it was still there when the time for that was over */
 	/*
 	 * After failed moves that the policy wanted: when it may be moved
 	 * again, and the last destination.

@@ -39,8 +39,8 @@ static const char *const sql[NR_STATEMENTS] = {
 	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
 		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
 		     "stderr_end, first_epoch, cpu, max_rss, stood_still, "
-		     "moved_bytes, held, returns, give_back) "
-		     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		     "moved_bytes, held, returns, give_back, late, late_why) "
+		     "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[PUT_SIGNALS] = "REPLACE INTO signals (job, rank, waiting, sent, "
 			"number) VALUES (?,?,?,?,?)",
 	[PUT_MOVE] = "REPLACE INTO move (job, rank, epoch, src, dst, state, "
@@ -62,9 +62,8 @@ static const char *const sql[NR_STATEMENTS] = {
 	[EACH_RANK] = "SELECT job, rank, state, host, address, epoch, "
 		      "last_epoch, exit, moves, downtime, stdout_end, "
 		      "stderr_end, first_epoch, cpu, max_rss, stood_still, "
-		      "moved_bytes, held, returns, give_back "
-		      "FROM rank WHERE job = ? "
-		      "ORDER BY rank",
+		      "moved_bytes, held, returns, give_back, late, late_why "
+		      "FROM rank WHERE job = ? ORDER BY rank",
 	[EACH_SIGNALS] = "SELECT job, rank, waiting, sent, number "
 			 "FROM signals WHERE job = ? ORDER BY rank",
 	[WAS_THERE] = "SELECT 1 FROM move WHERE job = ?1 AND rank = ?2 AND "
@@ -199,6 +198,8 @@ void store_put_rank(struct store *s, const struct store_rank *rank)
 	store_int(s, rank->held_usec);
 	store_int(s, rank->returns);
 	store_int(s, rank->give_back_usec);
+	store_int(s, rank->late_usec);
+	store_int(s, rank->late);
 	store_put_end(s);
 }
 
@@ -329,6 +330,8 @@ void store_each_rank(struct store *s, uint64_t job,
 			.held_usec = sqlite3_column_int64(st, 17),
 			.returns = sqlite3_column_int64(st, 18),
 			.give_back_usec = sqlite3_column_int64(st, 19),
+			.late_usec = sqlite3_column_int64(st, 20),
+			.late = (uint32_t)sqlite3_column_int64(st, 21),
 		};
 		each(ctx, &rank);
 	}

@@ -59,7 +59,8 @@ struct store_rank {
 	uint64_t first_epoch;
 	/* totals so far */
 	uint64_t cpu_usec, max_rss, held_usec, stood_usec, moved_bytes;
-	uint64_t returns, give_back_usec;
+	uint64_t returns, give_back_usec, late_usec;
+	uint32_t late;
 	int exit;
 	uint32_t moves;
 	usec_t downtime; /* downtime of the last move */

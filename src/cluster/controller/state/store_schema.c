@@ -75,6 +75,8 @@ static const char *const steps[] = {
 	"OR job NOT IN (SELECT id FROM job);",
 	("ALTER TABLE rank ADD COLUMN returns INT DEFAULT 0;"
 	 "ALTER TABLE rank ADD COLUMN give_back INT DEFAULT 0;"),
+	("ALTER TABLE rank ADD COLUMN late INT DEFAULT 0;"
+	 "ALTER TABLE rank ADD COLUMN late_why INT DEFAULT 0;"),
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cluster/controller/state/late.h"
 #include "core/units.h"
 
 /* What a rank has used so far, in all its runs and on all hosts. */
@@ -16,6 +17,10 @@ struct rank_account {
 	/* owners' returns while it was their guest, and until these had their hosts
 	 * back */
 	uint64_t returns, give_back_usec;
+	/* by how much that was more than the owners allow, where it was still there when
+	 * the time was over, and why it was the last time */
+	uint64_t late_usec;
+	enum late late;
 };
 
 /* What a rank uses on its host, as last reported. */
