@@ -268,6 +268,16 @@ int64_t alike_find(const struct alike *k, usec_t most)
 	return (int64_t)at - 1;
 }
 
+bool alike_has(const struct alike *k, usec_t at)
+{
+	int64_t i;
+
+	if (k->nr && (at == k->first_slot || at == k->last_slot))
+		return true;
+	i = alike_find(k, at);
+	return i >= 0 && k->slot[k->first + (size_t)i] == at;
+}
+
 int64_t alike_before(const struct alike *k, size_t i)
 {
 	const usec_t *s = k->slot + k->first;
@@ -338,19 +348,26 @@ size_t alike_equal(const struct alike *k, size_t i, size_t most)
 	return n;
 }
 
-void alike_move(struct alike *k, size_t i, size_t n, usec_t to)
+struct alike_moved alike_move(struct alike *k, size_t i, size_t n, usec_t to)
 {
 	usec_t *s = k->slot + k->first;
 	size_t first = i + 1 - n, at = (size_t)(alike_find(k, to) + 1);
+	struct alike_moved ret = {
+		.first_there = !at || s[at - 1] != to,
+		.last_here = (!first || s[first - 1] != s[i]) &&
+			     (i + 1 == k->nr || s[i + 1] != s[i]),
+	};
 
 	memmove(s + at + n, s + at, (first - at) * sizeof(*s));
 	for (size_t j = at; j < at + n; j++)
 		s[j] = to;
 	note_slots(k);
+	return ret;
 }
 
 void alike_forget_slots(struct alike *k)
 {
 	k->first = k->nr = 0;
 	note_slots(k);
+	k->marks = 0;
 }

@@ -37,6 +37,8 @@ struct alike {
 	usec_t first_slot, last_slot; /* USEC_MAX and 0 if it has none */
 	usec_t submit;		      /* when its head was submitted */
 	struct alike *behind; /* the row behind it in the order of the queue */
+	uint32_t
+		marks; /* of pins where slots may be able to move ahead (profile.h) */
 	struct alike *before;
 	const struct job *head, *tail; /* jobs, by (submit, id) */
 	uint32_t nr_jobs;
@@ -97,14 +99,21 @@ static inline usec_t alike_last(const struct alike *k)
 
 /* Index of the last slot <= most; -1 if there is none. */
 int64_t alike_find(const struct alike *k, usec_t most);
+bool alike_has(const struct alike *k, usec_t at);
 /* Index of the last slot that is earlier than slot i; -1 if there is none. */
 int64_t alike_before(const struct alike *k, size_t i);
 void alike_add(struct alike *k, usec_t at);
 void alike_take(struct alike *k, size_t i);
 /* How many slots equal to slot i there are up to and with i; at most `most`. */
 size_t alike_equal(const struct alike *k, size_t i, size_t most);
-/* Move n slots, of which slot i is the last, to `to`, which is earlier. */
-void alike_move(struct alike *k, size_t i, size_t n, usec_t to);
+/*
+ * Move n slots, of which slot i is the last, to `to`, which is earlier.  Was no slot there,
+ * and is none left here?
+ */
+struct alike_moved {
+	bool first_there, last_here;
+};
+struct alike_moved alike_move(struct alike *k, size_t i, size_t n, usec_t to);
 void alike_forget_slots(struct alike *k);
 
 /* The place of the job among the jobs of k, from 0. */

@@ -22,12 +22,16 @@ static void find_bounds(struct profile_block *b)
 /* Insert an empty block as block k. */
 static struct profile_block *insert_block(struct profile *p, size_t k)
 {
+	struct profile_step *step;
+
 	array_room(p->block, p->nr, &p->cap);
 	memmove(p->block + k + 1, p->block + k,
 		(p->nr - k) * sizeof(*p->block));
 	p->nr++;
+	step = xmalloc(PROFILE_ROOM * (sizeof(*step) + sizeof(uint32_t)));
 	p->block[k] = (struct profile_block){
-		.step = xmalloc(PROFILE_ROOM * sizeof(struct profile_step)),
+		.step = step,
+		.pin = (uint32_t *)(step + PROFILE_ROOM),
 	};
 	return &p->block[k];
 }
@@ -52,6 +56,7 @@ void profile_init(struct profile *p, usec_t from, int64_t free)
 	b->n = 1;
 	b->start = b->step[0].at = from;
 	b->step[0].free = b->min = b->max = free;
+	b->pin[0] = 0;
 }
 
 void profile_clear(struct profile *p)
@@ -59,6 +64,7 @@ void profile_clear(struct profile *p)
 	for (size_t i = 0; i < p->nr; i++)
 		free(p->block[i].step);
 	free(p->block);
+	free(p->pin);
 	*p = (struct profile){ 0 };
 }
 
@@ -74,6 +80,7 @@ static void split_block(struct profile *p, size_t k)
 	new->add = b->add;
 	new->start = s[b->n].at;
 	memcpy(new->step, s + b->n, new->n * sizeof(*s));
+	memcpy(new->pin, b->pin + b->n, new->n * sizeof(*b->pin));
 	find_bounds(b);
 	find_bounds(new);
 }
@@ -85,12 +92,12 @@ static void shift_steps(struct profile_block *b, uint32_t i, int by)
 	uint32_t from = by < 0 ? i + 1 : i, to = by < 0 ? i : i + 1;
 
 	memmove(s + to, s + from, (b->n - from) * sizeof(*s));
+	memmove(b->pin + to, b->pin + from, (b->n - from) * sizeof(*b->pin));
 	b->n += (uint32_t)by;
 }
 
-/* Have a step begin at t, and return it. */
-static struct profile_place cut(struct profile *p, usec_t t,
-				struct profile_place *near)
+struct profile_place profile_cut(struct profile *p, usec_t t,
+				 struct profile_place *near)
 {
 	struct profile_place at = profile_place_near(p, *near, t);
 	struct profile_block *b = &p->block[at.block];
@@ -100,13 +107,29 @@ static struct profile_place cut(struct profile *p, usec_t t,
 		return at;
 	if (b->n == PROFILE_ROOM) {
 		split_block(p, at.block);
-		return cut(p, t, near);
+		return profile_cut(p, t, near);
 	}
 	at.step++;
 	shift_steps(b, at.step, 1);
 	b->step[at.step].at = t;
 	b->step[at.step].free = b->step[at.step - 1].free;
+	b->pin[at.step] = 0;
 	return at;
+}
+
+/* Put the steps of the block behind block k into that one. */
+static void join_blocks(struct profile *p, size_t k)
+{
+	struct profile_block *b = &p->block[k], *old = b + 1;
+
+	for (uint32_t i = 0; i < old->n; i++, b->n++) {
+		b->step[b->n].at = old->step[i].at;
+		b->step[b->n].free = profile_value(old, i) - b->add;
+		b->pin[b->n] = old->pin[i];
+	}
+	b->min = old->min < b->min ? old->min : b->min;
+	b->max = old->max > b->max ? old->max : b->max;
+	remove_blocks(p, k + 1, 1);
 }
 
 static void delete_step(struct profile *p, size_t k, uint32_t i)
@@ -118,21 +141,19 @@ static void delete_step(struct profile *p, size_t k, uint32_t i)
 		return;
 	}
 	shift_steps(b, i, -1);
-	if (i)
-		return; /* the one before it has its value */
-	b->start = b->step[0].at;
-	find_bounds(b);
+	if (!i) { /* else the one before it has its value */
+		b->start = b->step[0].at;
+		find_bounds(b);
+	}
+	if (k + 1 < p->nr && b->n + b[1].n <= PROFILE_ROOM / 2)
+		join_blocks(p, k);
 }
 
-/*
- * Remove a step with the same value as the one before it, so that there are never more
- * than needed.
- */
-static void drop_if_flat(struct profile *p, struct profile_place at)
+void profile_drop_if_flat(struct profile *p, struct profile_place at)
 {
 	int64_t before;
 
-	if (!at.block && !at.step)
+	if ((!at.block && !at.step) || p->block[at.block].pin[at.step])
 		return;
 	before = at.step ? profile_value(&p->block[at.block], at.step - 1)
 			 : profile_value(&p->block[at.block - 1],
@@ -210,15 +231,30 @@ static bool move_step(struct profile *p, struct profile_place at, usec_t from,
 	uint32_t i = at.step;
 
 	if (from == s[i].at) {
-		if (!i || s[i - 1].free != free || to >= step_end(p, at))
+		if (!i || b->pin[i] || s[i - 1].free != free ||
+		    to >= step_end(p, at))
 			return false;
 		s[i].at = to;
 		return true;
 	}
-	if (i + 1 == b->n || s[i + 1].at != to || s[i + 1].free != free)
+	if (i + 1 == b->n || b->pin[i + 1] || s[i + 1].at != to ||
+	    s[i + 1].free != free)
 		return false;
 	s[i + 1].at = from;
 	return true;
+}
+
+/* The place of t, which is behind that place, and in the same block most often. */
+static struct profile_place walk_to(const struct profile *p,
+				    struct profile_place at, usec_t t)
+{
+	const struct profile_block *b = &p->block[at.block];
+
+	while (at.step + 1 < b->n && b->step[at.step + 1].at <= t)
+		at.step++;
+	if (at.step + 1 == b->n && at.block + 1 < p->nr && b[1].start <= t)
+		return profile_place_of(p, t);
+	return at;
 }
 
 void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
@@ -234,20 +270,31 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 	*near = first = profile_place_near(p, *near, from);
 	if (move_step(p, first, from, to, delta))
 		return;
-	first = cut(p, from, near);
+	first = profile_cut(p, from, near);
 	if (to == USEC_MAX) {
 		end = (struct profile_place){ p->nr - 1,
 					      p->block[p->nr - 1].n };
 		add_between(p, first, end, delta);
 	} else {
 		nr = p->nr;
-		end = cut(p, to, near);
+		*near = walk_to(p, first, to);
+		end = profile_cut(p, to, near);
 		if (p->nr != nr) /* a split may have moved the first step */
 			first = profile_place_of(p, from);
 		add_between(p, first, end, delta);
-		drop_if_flat(p, end);
+		profile_drop_if_flat(p, end);
 	}
-	drop_if_flat(p, first);
+	profile_drop_if_flat(p, first);
+}
+
+/* Add the list of pins `more` to another one. */
+static void join_pins(struct profile *p, uint32_t *list, uint32_t more)
+{
+	if (!more)
+		return;
+	while (*list)
+		list = &p->pin[*list - 1].next;
+	*list = more;
 }
 
 void profile_trim(struct profile *p, usec_t now)
@@ -257,15 +304,17 @@ void profile_trim(struct profile *p, usec_t now)
 	uint32_t i;
 
 	p->changes++;
+	i = profile_step_of(&p->block[k], now);
+	for (size_t n = 0; n <= k; n++)
+		for (uint32_t m = 0; m < (n < k ? p->block[n].n : i); m++)
+			join_pins(p, &p->block[k].pin[i], p->block[n].pin[m]);
 	if (k)
 		remove_blocks(p, 0, k);
 	b = &p->block[0];
-	i = profile_step_of(b, now);
 	if (i) {
-		struct profile_step *s = b->step;
-
 		b->n -= i;
-		memmove(s, s + i, b->n * sizeof(*s));
+		memmove(b->step, b->step + i, b->n * sizeof(*b->step));
+		memmove(b->pin, b->pin + i, b->n * sizeof(*b->pin));
 		find_bounds(b);
 	}
 	if (b->step[0].at < now)

@@ -12,6 +12,9 @@
  * The steps lie in blocks of up to 64 that know their least and greatest value.  So a
  * search skips a block in which nothing fits, or everything does, and a change of a
  * long stretch touches each block once: with k steps both cost O(k / 64 + 64).
+ *
+ * Who has to know when there is more room right before some time, as a reservation that
+ * begins then and could begin earlier, is pinned to that time.
  */
 #ifndef POLICY_KIT_PROFILE_H
 #define POLICY_KIT_PROFILE_H
@@ -31,6 +34,7 @@ struct profile_block {
 	int64_t add;	  /* to be added to the values of its steps */
 	uint32_t n;	  /* steps, at least 1 */
 	struct profile_step *step;
+	uint32_t *pin; /* by step: its first pin + 1 */
 };
 
 /* A step: which block, and where in it. */
@@ -39,30 +43,29 @@ struct profile_place {
 	uint32_t step;
 };
 
+/* Something of that size is pinned to a step. */
+struct profile_pin {
+	usec_t at;
+	uint32_t what, size;
+	uint32_t next; /* of the same step, or of the unused ones: index + 1 */
+	uint32_t link; /* the next marked one: index + 1 */
+	bool marked;
+	bool gone; /* taken off while it was marked */
+};
+
 struct profile {
 	struct profile_block *block; /* in the order of time; at least one */
 	size_t nr, cap;
 	/*
-	 * Near which step the last change was that took processors, and the
-	 * last that gave some.
+	 * Near which step the last change was that took processors, the last that
+	 * gave some, and the last time from which a pin was taken.
 	 */
-	struct profile_place near[2];
+	struct profile_place near[3];
 	uint64_t changes; /* how many there were so far */
+	struct profile_pin *pin;
+	uint32_t nr_pins, unused; /* the first unused one: index + 1 */
+	size_t cap_pins;
 };
-
-/*
- * A time and its place in the profile, valid until the profile changes; zero-filled:
- * none yet.
- */
-struct profile_spot {
-	uint64_t changes;
-	usec_t time;
-	struct profile_place place;
-};
-
-/* Make spot the place of `time`, if it is not yet. */
-void profile_find(const struct profile *p, usec_t time,
-		  struct profile_spot *spot);
 
 /* `free` processors from time `from` on; the time before is not described. */
 void profile_init(struct profile *p, usec_t from, int64_t free);
@@ -80,34 +83,37 @@ void profile_trim(struct profile *p, usec_t now);
 usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
 			int64_t n);
 
-/*
- * The first run of at least n free processors that overlaps [from, to), in full length:
- * [*ret_start, *ret_end) may begin before `from` and end after `to`. Its end is
- * searched for only up to `length` after the place in [from, to) where it was found; if
- * it goes on there, *ret_end is USEC_MAX. False if there is none.  spot: the place of
- * `from` or of any other time; afterwards that of the end, if the run was found.
- */
-bool profile_run(const struct profile *p, usec_t from, usec_t to, int64_t n,
-		 usec_t length, struct profile_spot *spot, usec_t *ret_start,
-		 usec_t *ret_end);
-
 /* Until when are n free from `from` on? `from` itself if they are not free then. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
 
-/* How long the longest runs of free processors are; 0 if there are none. */
-struct profile_longest {
-	usec_t longest; /* the longest of all; USEC_MAX if it has no end */
-	usec_t start;  /* where that run begins, the first one of that length */
-	usec_t before; /* the longest of those that begin before that one */
+/* Classes of numbers of processors: 1, 2-3, 4-7, ...; the last has no end. */
+#define PROFILE_CLASSES 16
+
+/* The class of n, which is at least 1. */
+static inline uint32_t profile_class(int64_t n)
+{
+	uint32_t class = 63 - (uint32_t)__builtin_clzll((uint64_t)n);
+
+	return class < PROFILE_CLASSES ? class : PROFILE_CLASSES - 1;
+}
+
+/* Which runs of at least 2^i free processors are looked for, by i. */
+struct profile_wanted {
+	usec_t least[PROFILE_CLASSES];	/* as long as this, or endless */
+	usec_t before[PROFILE_CLASSES]; /* that begin before this */
+	int64_t most
+		[PROFILE_CLASSES]; /* for jobs of up to this size; 0: none */
 };
 
 /*
- * The longest run of at least n free processors that overlaps [from, to), in full
- * length.  spot: the place of `from` or of any other time.
+ * Call fn for each wanted run that overlaps [from, to), of each class, in full length, but not
+ * for those for jobs of up to the size `was`.
  */
-struct profile_longest profile_longest(const struct profile *p, usec_t from,
-				       usec_t to, int64_t n,
-				       struct profile_spot *spot);
+void profile_runs(const struct profile *p, usec_t from, usec_t to, int64_t was,
+		  const struct profile_wanted *wanted,
+		  void (*fn)(void *arg, uint32_t class, usec_t start,
+			     usec_t end),
+		  void *arg);
 
 /*
  * Since when are n free up to `to`, which is after the profile's beginning?  `to`
@@ -120,5 +126,24 @@ usec_t profile_since(const struct profile *p, usec_t to, int64_t n,
 /* The least and greatest value in [from, to), which is not empty. */
 int64_t profile_min(const struct profile *p, usec_t from, usec_t to);
 int64_t profile_max(const struct profile *p, usec_t from, usec_t to);
+
+/*
+ * Pin something to a time, once, or take it off if it is there.  A time before the profile's beginning is its
+ * beginning.
+ */
+void profile_pin(struct profile *p, usec_t at, uint32_t what, uint32_t size);
+void profile_unpin(struct profile *p, usec_t at, uint32_t what);
+
+/*
+ * n more processors are free in [from, to) now: mark each pin in (from, to] right before which
+ * as many as its size are free for that reason.  *marks_of() is the first marked pin of
+ * something, + 1; 0 is none.  Returns how many were free at least before.
+ */
+int64_t profile_mark_pins(struct profile *p, usec_t from, usec_t to, int64_t n,
+			  uint32_t *(*marks_of)(void *arg, uint32_t what),
+			  void *arg);
+
+/* Take the first mark away; false if there is none. */
+bool profile_next_mark(struct profile *p, uint32_t *first, usec_t *ret_at);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * profile_priv.h - what the files of profile.h share: profile.c, which changes profiles,
- * and profile_search.c
+ * profile_search.c and profile_pins.c
  */
 #ifndef POLICY_KIT_PROFILE_PRIV_H
 #define POLICY_KIT_PROFILE_PRIV_H
@@ -74,5 +74,14 @@ static inline struct profile_place profile_place_near(const struct profile *p,
 	near.step = profile_step_near(b, near.step, t);
 	return near;
 }
+
+/* profile.c: have a step begin at t, which may be near that place, and return it. */
+struct profile_place profile_cut(struct profile *p, usec_t t,
+				 struct profile_place *near);
+/*
+ * Remove a step with the same value as the one before it, so that there are never more
+ * than needed.  One that something is pinned to stays.
+ */
+void profile_drop_if_flat(struct profile *p, struct profile_place at);
 
 #endif

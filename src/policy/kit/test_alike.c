@@ -189,7 +189,9 @@ static void equal_slots_move_together(void **state)
 	for (int s = 0; s < STEPS; s++) {
 		struct alike together = { 0 }, single = { 0 };
 		size_t i, n, most = 1 + random_below(&r, 5);
+		struct alike_moved moved;
 		usec_t from, to;
+		bool there;
 
 		for (int j = 0; j < 12; j++) {
 			usec_t slot = 1 + (usec_t)random_below(&r, 5);
@@ -205,7 +207,10 @@ static void equal_slots_move_together(void **state)
 		assert_true(single.slot[single.first + i + 1 - n] == from);
 		assert_true(n == most || n == i + 1 ||
 			    single.slot[single.first + i - n] < from);
-		alike_move(&together, i, n, to);
+		there = alike_has(&together, to);
+		moved = alike_move(&together, i, n, to);
+		assert_true(moved.first_there == !there);
+		assert_true(moved.last_here == !alike_has(&together, from));
 		for (size_t j = 0; j < n; j++) {
 			alike_take(&single, (size_t)alike_find(&single, from));
 			alike_add(&single, to);

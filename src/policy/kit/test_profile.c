@@ -40,37 +40,88 @@ static usec_t plain_until(usec_t from, int64_t n)
 	return USEC_MAX;
 }
 
-/* The longest run that overlaps [from, to); the plain values begin at now. */
-static struct profile_longest plain_longest(usec_t now, usec_t from, usec_t to,
-					    int64_t n)
+/* The runs that profile_runs() told of, and those that it should: there are few. */
+struct told {
+	uint32_t class;
+	usec_t start, end;
+};
+
+static struct told told[3 * SPAN];
+static size_t nr_told;
+
+static void tell(void *arg, uint32_t class, usec_t start, usec_t end)
 {
-	struct profile_longest l = { 0 };
-	usec_t start = now,
-	       before = 0; /* the longest of the runs that have ended */
-
-	for (usec_t t = now; t <= SPAN; t++) {
-		usec_t length = t == SPAN ? USEC_MAX : t + 1 - start;
-
-		if (plain[t] < n) {
-			start = t + 1;
-			before = l.longest;
-			continue;
-		}
-		if (start < to && t >= from && length > l.longest)
-			l = (struct profile_longest){ length, start, before };
-	}
-	return l;
+	(void)arg;
+	assert_true(nr_told < sizeof(told) / sizeof(*told));
+	told[nr_told++] = (struct told){ class, start, end };
 }
 
-static void check_longest(const struct profile *p, usec_t now, usec_t from,
-			  usec_t to, int64_t n, struct profile_spot *spot)
+static bool was_told(uint32_t class, usec_t start, usec_t end)
 {
-	struct profile_longest is = profile_longest(p, from, to, n, spot);
-	struct profile_longest want = plain_longest(now, from, to, n);
+	for (size_t i = 0; i < nr_told; i++)
+		if (told[i].class == class && told[i].start == start &&
+		    told[i].end == end)
+			return true;
+	return false;
+}
 
-	assert_true(is.longest == want.longest);
-	assert_true(is.start == want.start);
-	assert_true(is.before == want.before);
+/* The runs of a class that overlap [from, to), as far as they are wanted. */
+static void check_class(usec_t now, usec_t from, usec_t to, uint32_t class,
+			const struct profile_wanted *wanted)
+{
+	usec_t start = now;
+
+	for (usec_t t = now; t <= SPAN; t++) {
+		bool free = plain[t] >= INT64_C(1) << class;
+		usec_t end = free ? USEC_MAX : t;
+
+		if (free && t < SPAN)
+			continue;
+		if (end > start && start < to && end > from &&
+		    start < wanted->before[class] &&
+		    (end == USEC_MAX || end - start >= wanted->least[class]))
+			assert_true(was_told(class, start, end));
+		start = t + 1;
+	}
+}
+
+/* What is told is so: nothing but runs. */
+static void check_told(usec_t now, usec_t from, usec_t to)
+{
+	for (size_t i = 0; i < nr_told; i++) {
+		int64_t n = INT64_C(1) << told[i].class;
+		usec_t end = told[i].end == USEC_MAX ? SPAN + 1 : told[i].end;
+
+		assert_true(told[i].start < to && told[i].end > from);
+		for (usec_t t = told[i].start; t < end; t++)
+			assert_true(plain[t] >= n);
+		assert_true(end > SPAN || plain[end] < n);
+		assert_true(told[i].start == now ||
+			    plain[told[i].start - 1] < n);
+	}
+}
+
+static void check_runs(const struct profile *p, struct random_stream *r,
+		       usec_t now, usec_t from, usec_t to)
+{
+	struct profile_wanted wanted;
+	int64_t was = (int64_t)random_below(r, 6) - 1;
+
+	for (uint32_t i = 0; i < PROFILE_CLASSES; i++) {
+		bool any = random_below(r, 4);
+
+		wanted.least[i] = random_below(r, 5)
+					  ? (usec_t)random_below(r, 30)
+					  : USEC_MAX;
+		wanted.before[i] = any ? (usec_t)random_below(r, SPAN) : 0;
+		wanted.most[i] = any ? (INT64_C(2) << i) - 1 : 0;
+	}
+	nr_told = 0;
+	profile_runs(p, from, to, was, &wanted, tell, NULL);
+	for (uint32_t i = 0; i < 6; i++)
+		if (wanted.most[i] > was)
+			check_class(now, from, to, i, &wanted);
+	check_told(now, from, to);
 }
 
 static usec_t plain_since(usec_t now, usec_t to, int64_t n)
@@ -82,10 +133,9 @@ static usec_t plain_since(usec_t now, usec_t to, int64_t n)
 
 static void check(const struct profile *p, struct random_stream *r, usec_t now)
 {
-	static struct profile_spot spot;
 	static struct profile_place near;
 	usec_t from = now + (usec_t)random_below(r, (uint64_t)(SPAN - now));
-	usec_t to = from + 1 + (usec_t)random_below(r, 100), t, start, end;
+	usec_t to = from + 1 + (usec_t)random_below(r, 100), t;
 	usec_t length = 1 + (usec_t)random_below(r, 60);
 	int64_t n = (int64_t)random_below(r, 24) - 4, min, max;
 
@@ -101,25 +151,8 @@ static void check(const struct profile *p, struct random_stream *r, usec_t now)
 	assert_true(profile_earliest(p, from, length, n) ==
 		    plain_earliest(from, length, n));
 	assert_true(profile_until(p, from, n) == plain_until(from, n));
-	check_longest(p, now, from, to, n, &spot);
+	check_runs(p, r, now, from, to);
 	assert_true(profile_since(p, to, n, &near) == plain_since(now, to, n));
-	/*
-	 * The spot may be of this or another time, from before a change or
-	 * after it.
-	 */
-	if (!profile_run(p, from, to, n, length, &spot, &start, &end)) {
-		assert_true(max < n || from >= to);
-		return;
-	}
-	for (t = from; plain[t] < n; t++)
-		;
-	if (plain_until(t, n) >= t + length)
-		assert_true(end == USEC_MAX);
-	else
-		assert_true(end == plain_until(t, n));
-	while (t > now && plain[t - 1] >= n)
-		t--;
-	assert_true(start == t);
 }
 
 static void a_profile_is_its_values(void **state)
@@ -195,6 +228,102 @@ static void slots_slide(void **state)
 		}
 		check(&p, &r, 0);
 	}
+	profile_clear(&p);
+}
+
+enum { PINS = 40 };
+
+/* Pins by number: where each is, and whether it is marked.  Its size is 1 + number % 5. */
+static struct {
+	usec_t at; /* -1: nowhere */
+	uint32_t marks;
+	bool marked;
+} pinned[PINS];
+
+static uint32_t *marks_of(void *arg, uint32_t what)
+{
+	(void)arg;
+	return &pinned[what].marks;
+}
+
+static void move_pin(struct profile *p, uint32_t i, usec_t to)
+{
+	if (pinned[i].at >= 0)
+		profile_unpin(p, pinned[i].at, i);
+	pinned[i].at = to;
+	pinned[i].marked = false;
+	if (to >= 0)
+		profile_pin(p, to, i, 1 + i % 5);
+}
+
+/* n came free in [from, to): pins that have room for that reason are marked. */
+static void free_both(struct profile *p, usec_t now, usec_t from, usec_t to,
+		      int64_t n)
+{
+	int64_t least = INT64_MAX;
+
+	add_both(p, from, to, n);
+	for (usec_t t = from; t < to; t++)
+		least = plain[t] - n < least ? plain[t] - n : least;
+	assert_true(profile_mark_pins(p, from, to, n, marks_of, NULL) == least);
+	for (uint32_t i = 0; i < PINS; i++) {
+		usec_t at = pinned[i].at > now ? pinned[i].at : now;
+		int64_t size = 1 + i % 5;
+
+		if (pinned[i].at >= 0 && at > from && at <= to &&
+		    plain[at - 1] >= size && plain[at - 1] - n < size)
+			pinned[i].marked = true;
+	}
+}
+
+static void take_marks(struct profile *p, uint32_t i)
+{
+	usec_t at = -1;
+
+	assert_true(profile_next_mark(p, &pinned[i].marks, &at) ==
+		    pinned[i].marked);
+	if (pinned[i].marked)
+		assert_true(at == pinned[i].at);
+	assert_false(profile_next_mark(p, &pinned[i].marks, &at));
+	pinned[i].marked = false;
+}
+
+/* Pins stay where they are while the profile changes and its beginning goes by. */
+static void pins_are_marked(void **state)
+{
+	struct profile p = { 0 };
+	struct random_stream r;
+	usec_t now = 0;
+	size_t marked = 0;
+
+	(void)state;
+	random_init(&r, 6, "pins", 0);
+	profile_init(&p, 0, 3);
+	for (int t = 0; t <= SPAN; t++)
+		plain[t] = 3;
+	for (int i = 0; i < PINS; i++)
+		pinned[i].at = -1;
+	for (int step = 0; step < 60000; step++) {
+		uint32_t i = (uint32_t)random_below(&r, PINS);
+		usec_t from = now + (usec_t)random_below(
+					    &r, (uint64_t)(SPAN - 40 - now));
+		usec_t to = from + 1 + (usec_t)random_below(&r, 39);
+		int64_t n = 1 + (int64_t)random_below(&r, 4);
+
+		if (random_below(&r, 3) == 0)
+			move_pin(&p, i, random_below(&r, 5) ? from : -1);
+		else if (plain[from] + plain[to - 1] < 6)
+			free_both(&p, now, from, to, n);
+		else
+			add_both(&p, from, to, -n);
+		marked += pinned[i].marked;
+		if (random_below(&r, 4) == 0)
+			take_marks(&p, i);
+		if (step % 400 == 399 && now < SPAN - 150)
+			profile_trim(&p, ++now);
+		check(&p, &r, now);
+	}
+	assert_true(marked > 1000);
 	profile_clear(&p);
 }
 
@@ -341,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_profile_is_its_values),
 		cmocka_unit_test(slots_slide),
+		cmocka_unit_test(pins_are_marked),
 		cmocka_unit_test(ends_add_up),
 		cmocka_unit_test(kinds_keep_two_orders),
 		cmocka_unit_test(rows_are_of_the_queue),

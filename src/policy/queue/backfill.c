@@ -16,7 +16,7 @@
  * When a job ends before its estimate, the jobs are gone through once in the order of
  * the queue, and each takes the earliest start that is possible with the others where
  * they are (Mu'alem and Feitelson 2001): so no job's start becomes later.  Only those
- * stretches of time are searched in which processors came free since the last look.
+ * are looked at that what came free since the last look may have made room for.
  *
  * With slots=kinds, jobs of the same size and estimate are interchangeable and have
  * their slots in common (alike.h), and the kinds are gone through in the order of their
@@ -24,8 +24,8 @@
  * kind (alike.h).
  *
  * Cost of a pass, with k steps in the profile: O(k/64 + 64) for each job that
- * arrives or starts; after an early end, at most that for each job (or kind)
- * that is small enough for what came free, and each slot moved.
+ * arrives or starts; after an early end, that for each slot that what came free may let
+ * move, and a few comparisons for each row (or kind).
  */
 #include <stdlib.h>
 
@@ -110,8 +110,9 @@ static int create(const struct policy_setup *setup, struct policy **ret,
 	b->depth = depth;
 	b->kinds.each = !params_choice(setup->params, "slots");
 	b->interval = params_usec(setup->params, "replan");
-	b->wake = b->mover = USEC_MAX;
+	b->wake = USEC_MAX;
 	b->rebuild = true;
+	backfill_forget_freed(b);
 	profile_init(&b->profile, setup->view->now, setup->view->nr_procs);
 	*ret = &b->base;
 	return 0;
@@ -222,8 +223,7 @@ static void start_due(struct backfill *b, const struct view *view,
 			break;
 		}
 		backfill_leave(b, j);
-		alike_take(k, 0);
-		backfill_note_first(b, k);
+		backfill_take_slot(b, k, 0);
 	}
 }
 
@@ -318,7 +318,7 @@ static void backfill_decide(struct policy *policy, const struct view *view,
 
 	if (!view->nr_waiting && !b->rebuild) {
 		b->given = false;
-		backfill_freed_clear(&b->freed);
+		backfill_forget_freed(b);
 		return;
 	}
 	profile_trim(&b->profile, view->now);

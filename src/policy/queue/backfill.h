@@ -12,49 +12,9 @@
 #include "policy/kit/alike.h"
 #include "policy/kit/ends.h"
 #include "policy/kit/fitset.h"
+#include "policy/kit/holes.h"
 #include "policy/kit/policy.h"
 #include "policy/kit/profile.h"
-
-#define FREED_SIZES 10
-
-/* A stretch of time in which processors came free. */
-struct freed {
-	usec_t from, to;
-	int64_t most; /* upper bound of the free processors in it; INT64_MAX: not known */
-	usec_t upto; /* kinds submitted after that have looked at it already */
-	/* greatest run[0].longest of this stretch and those before it in the tidy part */
-	usec_t so_far;
-	uint32_t known; /* bit i: run[i] is valid */
-	uint32_t seat;	/* index of its runs in freed_list.runs */
-};
-
-/* The longest runs of free processors that touch a stretch, and what finding them gave. */
-struct freed_runs {
-	/*
-	 * run[i]: an upper bound of the longest run of 2^i free processors.  It leaves out
-	 * runs that also touch a stretch that was added to the list later.
-	 */
-	struct profile_longest run[FREED_SIZES];
-	/* profile.changes when a bound was last found too high and computed again */
-	uint64_t reckoned;
-	struct profile_spot spot; /* where the stretch begins in the profile */
-};
-
-/* A longer list is shortened by joining its last stretches. */
-#define MAX_FREED 24
-
-/*
- * What is read for every kind of job is kept together (f); the larger runs stay in their
- * place when the stretches are sorted.
- */
-struct freed_list {
-	struct freed f[2 * MAX_FREED];
-	struct freed_runs runs[2 * MAX_FREED];
-	uint64_t seats; /* bit i: runs[i] is in use */
-	size_t nr;
-	size_t tidy; /* the first so many are sorted, and no two of them touch */
-	uint64_t joins; /* number of times the list was sorted */
-};
 
 struct backfill {
 	struct policy base;
@@ -68,10 +28,15 @@ struct backfill {
 	struct fitset open; /* jobs without one, by submit */
 	struct ends ends; /* running jobs, by what is believed of their ends */
 	struct profile profile;
-	struct freed_list freed; /* since the last improvement */
-	struct freed_list seen;	 /* what the current improvement began with */
-	usec_t mover; /* submit time of the kind whose slots move now */
-	bool given;   /* a job ended early: an improvement is due */
+	/* all that came free since the last improvement is in there */
+	usec_t freed_from, freed_to;
+	bool looking;	    /* an improvement is under way */
+	struct holes holes; /* that kinds yet to come have not looked into, */
+	struct holes after; /* and those that were before them */
+	/* holes that may be of use to some kind are among these */
+	struct profile_wanted wanted;
+	uint32_t looks; /* number of improvements */
+	bool given;	/* a job ended early: an improvement is due */
 	usec_t interval,
 		looked; /* least time between improvements; time of the last */
 	bool rebuild;	/* the profile is out of date: make it anew */
@@ -96,35 +61,21 @@ static inline bool is_reserved(const struct backfill *b, const struct job *job)
 
 /* backfill_freed.c */
 
-/* Append a stretch to the list, which must have room for it. */
-struct freed *backfill_freed_add(struct freed_list *list, usec_t from,
-				 usec_t to, int64_t most);
-/* Empty the list. */
-void backfill_freed_clear(struct freed_list *list);
-/* Processors came free in [from, to). */
-void backfill_freed_note(struct backfill *b, usec_t from, usec_t to);
-/* n more are free in [from, to). */
-void backfill_freed_raise(struct freed_list *list, usec_t from, usec_t to,
-			  int64_t n);
-/* Copy the stretches in use, not the unused rest of the arrays. */
-void backfill_freed_copy(struct freed_list *to, const struct freed_list *from);
-/* Sort the stretches and join those that touch. */
-void backfill_freed_tidy(struct freed_list *list);
-/*
- * Tidy the list; if it is still longer than MAX_FREED, join those furthest in the
- * future, with the gaps between them, into one.
- */
-void backfill_freed_join(struct freed_list *list);
+/* k has slots: holes may be of use to it. */
+void backfill_want(struct backfill *b, const struct alike *k);
+/* Processors came free in [from, to), to be looked at in the next improvement. */
+void backfill_freed(struct backfill *b, usec_t from, usec_t to);
 /* A job ended earlier than expected: n processors come free in [from, to). */
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n);
-
+/* Whatever came free has been made use of. */
+void backfill_forget_freed(struct backfill *b);
 /* backfill_slots.c */
 
 /* The first slot of kind k may have changed. */
 void backfill_note_first(struct backfill *b, const struct alike *k);
-/* Take a slot of k at that time off the profile (sign 1), or give it back. */
-void backfill_occupy(struct backfill *b, const struct alike *k, usec_t at,
-		     int sign);
+/* Add a slot to k, and take one from it, without changing what is free. */
+void backfill_add_slot(struct backfill *b, struct alike *k, usec_t at);
+void backfill_take_slot(struct backfill *b, struct alike *k, size_t i);
 /* Give job, which is open, a reservation. */
 void backfill_reserve(struct backfill *b, const struct view *view,
 		      const struct job *job);

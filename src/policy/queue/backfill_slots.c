@@ -31,12 +31,42 @@ void backfill_note_first(struct backfill *b, const struct alike *k)
 		heap_remove(&b->starts, k->ix);
 }
 
-void backfill_occupy(struct backfill *b, const struct alike *k, usec_t at,
-		     int sign)
+void backfill_add_slot(struct backfill *b, struct alike *k, usec_t at)
 {
-	if (at != USEC_MAX)
-		profile_add(&b->profile, at, add_time(at, k->length),
-			    -sign * (int64_t)k->size);
+	if (at != USEC_MAX && !alike_has(k, at))
+		profile_pin(&b->profile, at, k->ix, k->size);
+	alike_add(k, at);
+	backfill_note_first(b, k);
+	backfill_want(b, k);
+}
+
+void backfill_take_slot(struct backfill *b, struct alike *k, size_t i)
+{
+	usec_t at = k->slot[k->first + i];
+
+	alike_take(k, i);
+	if (at != USEC_MAX && !alike_has(k, at))
+		profile_unpin(&b->profile, at, k->ix);
+	while (!k->nr && profile_next_mark(&b->profile, &k->marks, &at))
+		;
+	backfill_note_first(b, k);
+}
+
+/* The last slots of k have become those of `new`, the row behind it. */
+static void pin_anew(struct backfill *b, const struct alike *k,
+		     struct alike *new)
+{
+	usec_t at = USEC_MAX;
+
+	for (size_t i = new->first; i < new->first + new->nr; i++) {
+		if (new->slot[i] == at || new->slot[i] == USEC_MAX)
+			continue;
+		at = new->slot[i];
+		if (!alike_has(k, at))
+			profile_unpin(&b->profile, at, k->ix);
+		profile_pin(&b->profile, at, new->ix, new->size);
+		backfill_freed(b, at - 1, at);
+	}
 }
 
 /*
@@ -61,6 +91,7 @@ struct alike *backfill_join(struct backfill *b, const struct job *job,
 
 	if (k) {
 		change_head(b, k, NULL);
+		pin_anew(b, k->before, k);
 		backfill_note_first(b, k);
 	}
 	k = alikes_insert(&b->kinds, job, at);
@@ -77,9 +108,10 @@ static void add_slot(struct backfill *b, const struct view *view,
 	usec_t at = profile_earliest(&b->profile, view->now, length, job->size);
 	struct alike *k = backfill_join(b, job, at);
 
-	alike_add(k, at);
-	backfill_occupy(b, k, at, 1);
-	backfill_note_first(b, k);
+	backfill_add_slot(b, k, at);
+	if (at != USEC_MAX)
+		profile_add(&b->profile, at, add_time(at, length),
+			    -(int64_t)k->size);
 }
 
 static void part(struct backfill *b, const struct job *job)
@@ -137,8 +169,7 @@ void backfill_drop(struct backfill *b, const struct job *job)
 	usec_t at = k->slot[k->first + i];
 
 	backfill_leave(b, job);
-	alike_take(k, i);
-	backfill_note_first(b, k);
+	backfill_take_slot(b, k, i);
 	if (at != USEC_MAX)
 		backfill_give(b, at, add_time(at, k->length), k->size);
 }
@@ -201,5 +232,5 @@ void backfill_plan_anew(struct backfill *b, const struct view *view)
 	part_all(b, view);
 	for_each_waiting(j, view) if (is_reserved(b, j)) add_slot(b, view, j);
 	b->rebuild = b->given = false;
-	backfill_freed_clear(&b->freed);
+	backfill_forget_freed(b);
 }

@@ -82,10 +82,6 @@ void backfill_save(const struct policy *policy, const struct view *view,
 		b->rebuild, b->wake);
 	for_each_running(j, view) fprintf(to, "end %" PRId64 " %" PRId64 "\n",
 					  j->id, ends_at(&b->ends, j->ix));
-	for (size_t i = 0; i < b->freed.nr; i++)
-		fprintf(to, "free %" PRId64 " %" PRId64 " %" PRId64 "\n",
-			b->freed.f[i].from, b->freed.f[i].to,
-			b->freed.f[i].most);
 	for_each_waiting(j, view) if (is_reserved(b, j))
 		fprintf(to, "has %" PRId64 "\n", j->id);
 	save_slots(b, view, to);
@@ -195,10 +191,8 @@ static bool load_line(struct backfill *b, const struct view *view,
 	} else if (sscanf(line, "end %" SCNd64 " %" SCNd64, &x, &y) == 2) {
 		r->last = view_find_next(view, r->last, x);
 		load_end(b, r->last, y);
-	} else if (sscanf(line, "free %" SCNd64 " %" SCNd64 " %" SCNd64, &x, &y,
-			  &z) == 3) {
-		if (b->freed.nr < 2 * MAX_FREED)
-			backfill_freed_add(&b->freed, x, y, z);
+	} else if (!strncmp(line, "free ", 5)) {
+		/* where processors came free, in records of before December 2026 */
 	} else if (sscanf(line, "has %" SCNd64, &x) == 1) {
 		r->last = view_find_next(view, r->last, x);
 		load_has(b, r, r->last);
@@ -225,6 +219,24 @@ static bool matches(const struct backfill *b, const struct view *view)
 	return true;
 }
 
+/* Take the slots of k off the profile. */
+static void occupy(struct backfill *b, const struct alike *k)
+{
+	usec_t last = USEC_MAX;
+
+	for (size_t i = k->first; i < k->first + k->nr; i++) {
+		usec_t at = k->slot[i];
+
+		if (at == USEC_MAX)
+			break;
+		if (at != last)
+			profile_pin(&b->profile, at, k->ix, k->size);
+		profile_add(&b->profile, at, add_time(at, k->length),
+			    -(int64_t)k->size);
+		last = at;
+	}
+}
+
 int backfill_load(struct policy *policy, const struct view *view,
 		  const char *text, struct error *err)
 {
@@ -246,11 +258,8 @@ int backfill_load(struct policy *policy, const struct view *view,
 	if (b->rebuild)
 		return 0;
 	backfill_refill_profile(b, view);
-	for (size_t i = 0; i < b->kinds.nr; i++) {
-		const struct alike *k = b->kinds.kind[i];
-
-		for (size_t s = k->first; s < k->first + k->nr; s++)
-			backfill_occupy(b, k, k->slot[s], 1);
-	}
+	for (size_t i = 0; i < b->kinds.nr; i++)
+		occupy(b, b->kinds.kind[i]);
+	backfill_freed(b, view->now, USEC_MAX);
 	return 0;
 }

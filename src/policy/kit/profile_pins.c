@@ -1,0 +1,122 @@
+/*
+ * profile_pins.c - who has to know where in a profile processors come free, see profile.h
+ */
+#include "core/xalloc.h"
+#include "policy/kit/profile_priv.h"
+
+static usec_t no_earlier(const struct profile *p, usec_t at)
+{
+	return at < p->block[0].start ? p->block[0].start : at;
+}
+
+static uint32_t new_pin(struct profile *p)
+{
+	uint32_t i = p->unused;
+
+	if (i) {
+		p->unused = p->pin[i - 1].next;
+		return i;
+	}
+	array_room(p->pin, p->nr_pins, &p->cap_pins);
+	return ++p->nr_pins;
+}
+
+static void forget(struct profile *p, uint32_t i)
+{
+	p->pin[i - 1].next = p->unused;
+	p->unused = i;
+}
+
+void profile_pin(struct profile *p, usec_t at, uint32_t what, uint32_t size)
+{
+	struct profile_place to =
+		profile_cut(p, no_earlier(p, at), &p->near[0]);
+	uint32_t *first = &p->block[to.block].pin[to.step];
+	uint32_t i = new_pin(p);
+
+	p->changes++;
+	p->pin[i - 1] = (struct profile_pin){
+		.at = at, .what = what, .size = size, .next = *first
+	};
+	*first = i;
+}
+
+void profile_unpin(struct profile *p, usec_t at, uint32_t what)
+{
+	struct profile_place from =
+		profile_place_near(p, p->near[2], no_earlier(p, at));
+	uint32_t i, *link = &p->block[from.block].pin[from.step];
+
+	p->near[2] = from;
+	while (*link && p->pin[*link - 1].what != what)
+		link = &p->pin[*link - 1].next;
+	i = *link;
+	if (!i)
+		return;
+	p->changes++;
+	*link = p->pin[i - 1].next;
+	if (p->pin[i - 1].marked)
+		p->pin[i - 1].gone = true;
+	else
+		forget(p, i);
+	profile_drop_if_flat(p, from);
+}
+
+/* Of those of a step mark the ones for which there was no room before. */
+static inline void mark_step(struct profile *p, uint32_t i, int64_t free,
+			     int64_t n,
+			     uint32_t *(*marks_of)(void *arg, uint32_t what),
+			     void *arg)
+{
+	for (; i; i = p->pin[i - 1].next) {
+		struct profile_pin *pin = &p->pin[i - 1];
+		uint32_t *first;
+
+		if (pin->size > free || pin->size <= free - n || pin->marked)
+			continue;
+		first = marks_of(arg, pin->what);
+		pin->marked = true;
+		pin->link = *first;
+		*first = i;
+	}
+}
+
+int64_t profile_mark_pins(struct profile *p, usec_t from, usec_t to, int64_t n,
+			  uint32_t *(*marks_of)(void *arg, uint32_t what),
+			  void *arg)
+{
+	struct profile_place at = profile_place_near(p, p->near[1], from);
+	int64_t free = profile_value(&p->block[at.block], at.step);
+	int64_t least = free;
+	uint32_t i = at.step + 1;
+
+	for (size_t k = at.block; k < p->nr; k++, i = 0) {
+		const struct profile_block *b = &p->block[k];
+
+		for (; i < b->n; i++) {
+			if (b->step[i].at > to)
+				return least - n;
+			mark_step(p, b->pin[i], free, n, marks_of, arg);
+			free = profile_value(b, i);
+			if (b->step[i].at < to && free < least)
+				least = free;
+		}
+	}
+	return least - n;
+}
+
+bool profile_next_mark(struct profile *p, uint32_t *first, usec_t *ret_at)
+{
+	while (*first) {
+		uint32_t i = *first;
+		struct profile_pin *pin = &p->pin[i - 1];
+
+		*first = pin->link;
+		*ret_at = pin->at;
+		pin->marked = false;
+		if (!pin->gone)
+			return true;
+		forget(p, i);
+	}
+	return false;
+}
