@@ -231,6 +231,30 @@ static void slots_slide(void **state)
 	profile_clear(&p);
 }
 
+/* Blocks that have become small are one, whatever was added to all of either. */
+static void blocks_are_joined(void **state)
+{
+	struct profile p = { 0 };
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 7, "joined", 0);
+	profile_init(&p, 0, 1);
+	for (int t = 0; t <= SPAN; t++)
+		plain[t] = 1;
+	for (usec_t t = 0; t < SPAN; t += 2)
+		add_both(&p, t, t + 1, 1);
+	add_both(&p, 0, SPAN / 2, 3);
+	for (usec_t t = 0; t < SPAN; t += 2) {
+		usec_t at = t % 4 ? t : SPAN - 4 - t;
+
+		add_both(&p, at, at + 1, -1);
+		check(&p, &r, 0);
+	}
+	assert_int_equal(p.nr, 1);
+	profile_clear(&p);
+}
+
 enum { PINS = 40 };
 
 /* Pins by number: where each is, and whether it is marked.  Its size is 1 + number % 5. */
@@ -470,6 +494,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_profile_is_its_values),
 		cmocka_unit_test(slots_slide),
+		cmocka_unit_test(blocks_are_joined),
 		cmocka_unit_test(pins_are_marked),
 		cmocka_unit_test(ends_add_up),
 		cmocka_unit_test(kinds_keep_two_orders),
