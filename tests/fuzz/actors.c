@@ -173,6 +173,7 @@ void actor_submit(struct conn *admin, const char *host)
 	s.hosts = hosts;
 	s.n_argv = s.n_hosts = s.ranks = 1;
 	s.uid = getuid();
+	s.stdin_open = true;
 	actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
 }
 
