@@ -234,7 +234,7 @@ quota_is() { # HOST JOB N
 		assert j["limits"]["cpus"] == 0.05, j
 		assert j["ranks"][0]["held_us"] > 50000, j
 	E
-	[[ "$(st history --csv | tail -1)" =~ ,0,0,0\.05,0,[1-9][0-9]+,0,0$ ]]
+	[[ "$(st history --csv | tail -1)" =~ ,0,0,0\.05,0,[1-9][0-9]+,0,0,0$ ]]
 	sleeper --hosts h1 --cpus 1.5
 	eventually is 'j[2]["state"]' running
 	eventually quota_is h1 2 1500
