@@ -357,6 +357,28 @@ as_daemon() {
 	eventually back
 }
 
+@test "who finds all connections taken when the controller is back waits for one" {
+	serve 1
+	user_keys
+	run_as root
+	run_as root
+	eventually is 'sum(x["state"] == "running" for x in j.values())' 2
+	slay "$(service_pid controller)"
+	start_controller --user-connections=1
+	eventually hosts_up 1
+	eventually grep -q 'error="too many connections"' "$bed/controller.log"
+	sleep 2
+	both_are_there() { kill -0 ${background%% *} && kill -0 ${background##* }; }
+	# shellcheck disable=SC2086
+	both_are_there
+	slay "$controller"
+	start_controller
+	eventually hosts_up 1
+	both_are_there
+	kill ${background%% *}
+	eventually is 'sorted(x["state"] for x in j.values())' "['done', 'running']"
+}
+
 # Several small arguments and then a large one once became a packet that a keeper dropped,
 # so that the job never started.
 @test "a program gets as large arguments as it can have" {

@@ -224,10 +224,14 @@ static int on_submit_again(sd_event_source *src, uint64_t usec, void *arg)
 }
 
 /* A request was refused: of these only the job itself matters. */
-static int on_failed(struct run *r, const Control__Message *m)
+static int on_failed(struct run *r, const Control__Message *m,
+		     struct error *err)
 {
 	if (m->re == 3)
 		return 0;
+	/* The user's other commands have all connections there may be: as if it was lost. */
+	if (r->job && r->lost_at && m->failed->code == -EUSERS)
+		return error_set(err, -EUSERS, "%s", m->failed->why);
 	if (m->re == 1 && m->failed->code == -EAGAIN &&
 	    since_begin(r) < SUBMIT_AFTER) {
 		tell_waiting(r, m->failed->why);
@@ -248,7 +252,7 @@ static int take_message(struct run *r, Control__Message *m, struct error *err)
 		r->job = m->submitted->job;
 		return attach_to_job(r);
 	case MESSAGE_BODY(FAILED):
-		return on_failed(r, m);
+		return on_failed(r, m, err);
 	case MESSAGE_BODY(OUTPUT):
 		run_print_piece(r->print, m->output);
 		check_end(r);
