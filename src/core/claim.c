@@ -61,6 +61,30 @@ static bool set_usual(pid_t tid, uint64_t flags, int nice)
 	return syscall(SYS_sched_setattr, tid, &attr, 0) == 0;
 }
 
+/* Anybody may set the flag for himself. */
+static int policy_of(pid_t tid)
+{
+	int policy = sched_getscheduler(tid);
+
+	return policy < 0 ? policy : policy & ~SCHED_RESET_ON_FORK;
+}
+
+bool claim_is_idle(pid_t tid)
+{
+	return policy_of(tid) == SCHED_IDLE;
+}
+
+void claim_bound(pid_t tid, int *policy, int *priority)
+{
+	struct rlimit most;
+
+	if (!*priority || (!prlimit(tid, RLIMIT_RTPRIO, NULL, &most) &&
+			   most.rlim_cur >= (rlim_t)*priority))
+		return;
+	*policy = SCHED_OTHER;
+	*priority = 0;
+}
+
 bool claim_lowered(int ioprio, int *ret_policy, int *ret_priority)
 {
 	int data = ioprio & ((1 << IOPRIO_CLASS_SHIFT) - 1);
@@ -86,7 +110,7 @@ bool claim_mark(pid_t tid)
 	struct sched_param param;
 
 	hurry_end(tid);
-	policy = sched_getscheduler(tid);
+	policy = policy_of(tid);
 	if (policy < 0 || policy >= SCHED_IDLE ||
 	    sched_getparam(tid, &param) < 0)
 		return false;
@@ -104,13 +128,13 @@ bool claim_lower(pid_t tid)
 
 bool claim_stir(pid_t tid)
 {
-	return sched_getscheduler(tid) == SCHED_IDLE && claim_is_marked(tid) &&
+	return claim_is_idle(tid) && claim_is_marked(tid) &&
 	       set_usual(tid, 0, getpriority(PRIO_PROCESS, (id_t)tid));
 }
 
 bool claim_settle(pid_t tid)
 {
-	return claim_is_marked(tid) && sched_getscheduler(tid) == SCHED_OTHER &&
+	return claim_is_marked(tid) && policy_of(tid) == SCHED_OTHER &&
 	       set_class(tid, SCHED_IDLE, 0);
 }
 
@@ -121,7 +145,7 @@ bool claim_step(pid_t tid, unsigned step)
 {
 	if (!step || !claim_is_marked(tid))
 		return claim_settle(tid);
-	return (sched_getscheduler(tid) == SCHED_IDLE ||
+	return (claim_is_idle(tid) ||
 		getpriority(PRIO_PROCESS, (id_t)tid) != nice_of[step]) &&
 	       set_usual(tid, 0, nice_of[step]);
 }
@@ -130,8 +154,10 @@ bool claim_raise(pid_t tid)
 {
 	int policy, priority;
 
-	return claim_lowered(ioprio_of(tid), &policy, &priority) &&
-	       set_class(tid, policy, priority) && set_ioprio(tid, 0);
+	if (!claim_lowered(ioprio_of(tid), &policy, &priority))
+		return false;
+	claim_bound(tid, &policy, &priority);
+	return set_class(tid, policy, priority) && set_ioprio(tid, 0);
 }
 
 bool claim_raise_worker(pid_t tid)

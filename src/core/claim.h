@@ -58,5 +58,12 @@ void claim_promptly(void);
  * *ret_priority are its scheduling class of before.
  */
 bool claim_lowered(int ioprio, int *ret_policy, int *ret_priority);
+/*
+ * The mark is the thread's own to write: what it says may be no more real-time than the
+ * thread could take by itself (RLIMIT_RTPRIO); else it is scheduled as usual.
+ */
+void claim_bound(pid_t tid, int *policy, int *priority);
+/* Has it the lowest claim? */
+bool claim_is_idle(pid_t tid);
 
 #endif

@@ -272,6 +272,52 @@ static void test_its_own_class(void **state)
 	in_child(its_own_class);
 }
 
+/* A mark is the thread's own to write: it is no way to real-time. */
+static void a_mark_that_lies(void)
+{
+	const int fifo_99 = 3 << 13 | 0x1400 | SCHED_FIFO << 7 | 99;
+	struct rlimit none = { 0, 0 };
+	int policy = -1, priority = -1;
+
+	if (!may_raise())
+		return;
+	CHECK(claim_lower(0));
+	CHECK(!syscall(SYS_ioprio_set, 1, 0, fifo_99));
+	CHECK(claim_lowered(ioprio(0), &policy, &priority));
+	CHECK(policy == SCHED_FIFO && priority == 99);
+	CHECK(!setrlimit(RLIMIT_RTPRIO, &none));
+	CHECK(claim_raise(0));
+	CHECK(sched_getscheduler(0) == SCHED_OTHER);
+}
+
+/* A flag that anybody may set for himself keeps nobody from being lowered, or stirred. */
+static void reset_on_fork(void)
+{
+	struct sched_param none = { 0 };
+
+	CHECK(!sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none));
+	CHECK(claim_lower(0));
+	CHECK(claim_is_idle(0));
+	CHECK(!sched_setscheduler(0, SCHED_IDLE | SCHED_RESET_ON_FORK, &none));
+	if (!may_raise())
+		return;
+	CHECK(claim_stir(0));
+	CHECK(claim_settle(0));
+	CHECK(claim_is_idle(0));
+}
+
+static void test_a_mark_that_lies(void **state)
+{
+	(void)state;
+	in_child(a_mark_that_lies);
+}
+
+static void test_reset_on_fork(void **state)
+{
+	(void)state;
+	in_child(reset_on_fork);
+}
+
 static void test_in_a_hurry(void **state)
 {
 	(void)state;
@@ -316,6 +362,8 @@ int main(void)
 		cmocka_unit_test(test_marked),
 		cmocka_unit_test(test_promptly),
 		cmocka_unit_test(test_its_own_class),
+		cmocka_unit_test(test_a_mark_that_lies),
+		cmocka_unit_test(test_reset_on_fork),
 		cmocka_unit_test(test_in_a_hurry),
 		cmocka_unit_test(test_its_own_idle_disk),
 		cmocka_unit_test(test_a_mark_that_is_there),

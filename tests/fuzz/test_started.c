@@ -85,6 +85,22 @@ static bool agent_dies(void *ctx)
 	return false;
 }
 
+/* Its agent goes, and comes again without the keeper: the rank had begun all the same. */
+static bool both_die(void *ctx)
+{
+	says_started(ctx, USEC_PER_HOUR);
+	fake_hang_up(h1);
+	h1 = actor_greet("host/h1", -1);
+	assert_true(rank_of(ctx)->lost);
+	assert_int_equal(rank_of(ctx)->epoch, 0);
+	return false;
+}
+
+static void before_the_hosts_death(void **state)
+{
+	actors_run(both_die, NULL);
+}
+
 static void with_the_end(void **state)
 {
 	actors_run(ends_soon, NULL);
@@ -112,6 +128,7 @@ int main(void)
 		TEST(after_a_while),
 		TEST(before_the_keepers_death),
 		TEST(again_by_the_next_agent),
+		TEST(before_the_hosts_death),
 	};
 
 	return cmocka_run_group_tests_name("started", tests, NULL, NULL);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +67,7 @@ static bool is_engines(pid_t tid, pid_t keeper)
 
 static bool lower_rank(pid_t tid, struct changes *c)
 {
-	if (sched_getscheduler(tid) == SCHED_IDLE)
+	if (claim_is_idle(tid))
 		return false;
 	if (!is_engines(tid, c->keeper))
 		return claim_lower(tid);

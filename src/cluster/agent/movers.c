@@ -37,6 +37,7 @@ struct mover {
 	unsigned step;
 	unsigned hungry; /* see movers_next() */
 	bool seen;
+	bool works;		 /* it has an engine */
 	struct thread *was, *is; /* at the last look, at this one */
 	size_t nr_was, nr_is, cap_was, cap_is;
 	unsigned changed;
@@ -119,6 +120,7 @@ static void note_thread(pid_t pid, pid_t tid, void *arg)
 	if (procstat_read(tid, &s) < 0 || !count(pid, tid, &t) || is_watch(pid))
 		return;
 	t.wants = s.state == 'R';
+	v->works |= pid != v->keeper.pid;
 	array_room(v->is, v->nr_is, &v->cap_is);
 	v->is[v->nr_is++] = t;
 }
@@ -226,18 +228,23 @@ static void look_at(const char *name, const struct capsule_record *rec,
 	const struct look *l = arg;
 	struct mover *v;
 
-	if (!rec->keeper.pid || !process_alive(&rec->keeper))
+	/* Before there is an init, the rank would have its keeper's step from it. */
+	if (!rec->init.pid || !rec->keeper.pid || !process_alive(&rec->keeper))
 		return;
 	v = find(l->m, &rec->keeper);
 	v->seen = true;
+	v->works = false;
 	proctree_walk(rec->keeper.pid, rec->init.pid, note_thread, v);
 	v->step = step_after(v, l->elapsed);
+	/* Else what it does is the guest's bidding, who is to be felt by nobody. */
+	if (!v->works && v->step > 1)
+		v->step = 1;
 	turn_over(v);
 	v->changed = 0;
 	proctree_walk(rec->keeper.pid, rec->init.pid, set_step, v);
 	if (v->changed)
-		log_info("capsule=%s step=%u threads=%u", name, v->step,
-			 v->changed);
+		log_debug("capsule=%s step=%u threads=%u", name, v->step,
+			  v->changed);
 	l->m->changed += v->changed;
 }
 

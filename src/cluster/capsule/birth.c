@@ -20,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cluster/capsule/priv.h"
 #include "cluster/host/process.h"
+#include "core/claim.h"
 #include "core/io.h"
 #include "core/packet.h"
 #include "core/units.h"
@@ -201,6 +203,9 @@ static _Noreturn void newborn_main(const struct birth *b)
 {
 	struct answer word = { 0 };
 
+	/* The keeper's may be higher while it works for a guest's leaving (agent/movers.h). */
+	if (claim_is_marked(0))
+		(void)!setpriority(PRIO_PROCESS, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	/* It must hear if the keeper was dead by then. */
 	close(b->c->ctl);

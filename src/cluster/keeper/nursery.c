@@ -162,7 +162,7 @@ static bool rest(struct nursery *n, struct order *o)
 	close(pair[1]);
 	again = !r && await_order(pair[0], o);
 	close(pair[0]);
-	(void)claim_raise(0);
+	(void)claim_raise_worker(0);
 	return again;
 }
 

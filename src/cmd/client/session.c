@@ -230,7 +230,8 @@ static int on_failed(struct run *r, const Control__Message *m,
 	if (m->re == 3)
 		return 0;
 	/* The user's other commands have all connections there may be: as if it was lost. */
-	if (r->job && r->lost_at && m->failed->code == -EUSERS)
+	if ((r->job || r->submitted) && r->lost_at &&
+	    m->failed->code == -EUSERS)
 		return error_set(err, -EUSERS, "%s", m->failed->why);
 	if (m->re == 1 && m->failed->code == -EAGAIN &&
 	    since_begin(r) < SUBMIT_AFTER) {
@@ -335,7 +336,9 @@ static bool is_restart(int code)
 static bool worth_waiting(const struct run *r, int code, usec_t now)
 {
 	if (!r->job)
-		return is_restart(code) && since_begin(r) < SUBMIT_AFTER;
+		return (is_restart(code) ||
+			(code == -EUSERS && r->submitted)) &&
+		       since_begin(r) < SUBMIT_AFTER;
 	return code != -EACCES && now - r->lost_at <= LOST_AFTER;
 }
 

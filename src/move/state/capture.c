@@ -116,6 +116,7 @@ static void take_outside(Move__Thread *m, const struct task *k,
 	m->ioprio = n > 0 ? (uint32_t)n : 0;
 	/* What the owner of this host wants of it is nothing of its own. */
 	if (claim_lowered((int)n, &policy, &priority)) {
+		claim_bound(k->tid, &policy, &priority);
 		m->policy = (uint32_t)policy;
 		m->priority = priority;
 		m->ioprio = 0;

@@ -163,7 +163,7 @@ static void not_started(struct klink *k, const Keeper__Failed *f)
 	if (f->begun == KEEPER__BEGUN__NOT_BEGUN_HERE &&
 	    ctl_rank_may_begin(r) && ctl_rank_unready(r, f->why))
 		klink_kill(k);
-	else if (f->begun != KEEPER__BEGUN__BEGUN_UNKNOWN ||
+	else if (code != 1 || f->begun != KEEPER__BEGUN__BEGUN_UNKNOWN ||
 		 !ctl_job_survives(r->job, f->why)) {
 		error_set(&why, code, "%s%s", f->why, tries_text(r));
 		klink_cannot_start(k, code, why.text);
@@ -371,8 +371,13 @@ static void hear_started(struct klink *k)
 
 	k->started = NULL;
 	k->hears_started = sd_event_source_disable_unref(k->hears_started);
-	if (e)
+	if (e && !k->heard && k->job) {
+		/* Its agent has gone meanwhile; but it was said, and must not be forgotten. */
+		klink_event(k, e);
+		keeper__event__free_unpacked(e, NULL);
+	} else if (e) {
 		hear(k, e);
+	}
 }
 
 static int on_started_waited(sd_event_source *src, uint64_t usec, void *arg)

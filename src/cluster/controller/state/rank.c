@@ -162,6 +162,7 @@ void ctl_rank_meets_return(struct ctl_rank *r, usec_t at)
 {
 	r->had.returns++;
 	r->met_return = at;
+	r->is_late = false;
 	rank_store(r);
 }
 
@@ -242,6 +243,7 @@ void ctl_rank_again(struct ctl_rank *r)
 	r->exit = 0;
 	r->stdout_end = r->stderr_end = 0;
 	r->inherited = r->aborted = r->lost = r->refused = false;
+	r->is_late = false;
 	r->pid = 0;
 	r->use = (struct rank_use){ .share = 0 };
 	ctl_rank_forget_sent(r);
