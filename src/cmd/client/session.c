@@ -326,19 +326,18 @@ static void tell_lost(struct run *r, const char *why)
 	r->lost_told = true;
 }
 
-/* Can this be a controller that is being started again? */
+/* Can this be a controller that is being started again, or to which all come back? */
 static bool is_restart(int code)
 {
 	return !code || code == -ECONNREFUSED || code == -ECONNRESET ||
-	       code == -EPIPE || code == -ENOENT || code == -ETIMEDOUT;
+	       code == -EPIPE || code == -ENOENT || code == -ETIMEDOUT ||
+	       code == -EUSERS;
 }
 
 static bool worth_waiting(const struct run *r, int code, usec_t now)
 {
 	if (!r->job)
-		return (is_restart(code) ||
-			(code == -EUSERS && r->submitted)) &&
-		       since_begin(r) < SUBMIT_AFTER;
+		return is_restart(code) && since_begin(r) < SUBMIT_AFTER;
 	return code != -EACCES && now - r->lost_at <= LOST_AFTER;
 }
 
