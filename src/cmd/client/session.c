@@ -230,8 +230,7 @@ static int on_failed(struct run *r, const Control__Message *m,
 	if (m->re == 3)
 		return 0;
 	/* The user's other commands have all connections there may be: as if it was lost. */
-	if ((r->job || r->submitted) && r->lost_at &&
-	    m->failed->code == -EUSERS)
+	if (r->lost_at && m->failed->code == -EUSERS)
 		return error_set(err, -EUSERS, "%s", m->failed->why);
 	if (m->re == 1 && m->failed->code == -EAGAIN &&
 	    since_begin(r) < SUBMIT_AFTER) {
