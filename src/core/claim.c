@@ -160,10 +160,15 @@ bool claim_raise(pid_t tid)
 	return set_class(tid, policy, priority) && set_ioprio(tid, 0);
 }
 
-bool claim_raise_worker(pid_t tid)
+void claim_leave_step(pid_t tid)
 {
 	if (claim_is_marked(tid))
 		(void)!setpriority(PRIO_PROCESS, (id_t)tid, nice_of[0]);
+}
+
+bool claim_raise_worker(pid_t tid)
+{
+	claim_leave_step(tid);
 	return claim_raise(tid);
 }
 

@@ -44,6 +44,8 @@ bool claim_mark(pid_t tid);
  */
 #define CLAIM_STEPS 4
 bool claim_step(pid_t tid, unsigned step);
+/* Its nice value is none of a step any more, and its class as it was. */
+void claim_leave_step(pid_t tid);
 /* As claim_raise(), for one whose step was set. */
 bool claim_raise_worker(pid_t tid);
 

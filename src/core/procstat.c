@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,4 +82,20 @@ int procstat_read(pid_t pid, struct procstat *ret)
 bool procstat_exiting(const struct procstat *s)
 {
 	return s->flags & PF_EXITING;
+}
+
+int schedstat_read(pid_t pid, pid_t tid, struct schedstat *ret)
+{
+	char path[64], *text;
+	ssize_t r;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
+	r = io_read_file(AT_FDCWD, path, 256, &text);
+	if (r < 0)
+		return (int)r;
+	n = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ret->ran,
+		   &ret->waited, &ret->turns);
+	free(text);
+	return n == 3 ? 0 : -EBADMSG;
 }

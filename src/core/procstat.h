@@ -39,6 +39,15 @@ int procstat_parse(const char *text, struct procstat *ret) must_check;
  */
 int procstat_read(pid_t pid, struct procstat *ret) must_check;
 
+/* What a thread got of the processors so far, and how long it waited for one. */
+struct schedstat {
+	uint64_t ran, waited; /* ns */
+	uint64_t turns;	      /* on a processor */
+};
+
+/* 0, -EBADMSG, or why it cannot be read. */
+int schedstat_read(pid_t pid, pid_t tid, struct schedstat *ret) must_check;
+
 /* It runs none of its own code any more, though its state may not yet be Z or X. */
 bool procstat_exiting(const struct procstat *s);
 

@@ -57,10 +57,16 @@ struct host {
 	uint32_t reserved;  /* held back by EVENT_RESERVE, counted */
 };
 
+/* Does it run ranks, whatever its owner says? */
+static inline bool host_serves(const struct host *h)
+{
+	return h->up && !h->drain && h->booked < h->cores;
+}
+
 /* May a rank be placed here at all?  (Not: is there room.) */
 static inline bool host_usable(const struct host *h)
 {
-	return h->up && !h->drain && !h->closed && h->booked < h->cores;
+	return !h->closed && host_serves(h);
 }
 
 /* Must guests that are there get out?  Not where nobody keeps its owner's terms. */

@@ -85,9 +85,8 @@ static inline bool job_is_home(const struct job *job, const struct host *h)
 /* May a rank of job be placed there at all?  host_usable() says it of guests. */
 static inline bool host_takes(const struct host *h, const struct job *job)
 {
-	return host_usable(h) ||
-	       (h->closed && h->closed != CLOSED_DISK && h->up && !h->drain &&
-		h->booked < h->cores && job_is_home(job, h));
+	return host_usable(h) || (h->closed && h->closed != CLOSED_DISK &&
+				  host_serves(h) && job_is_home(job, h));
 }
 
 /*

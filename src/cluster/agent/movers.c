@@ -1,8 +1,6 @@
 /* movers.c - keepers and engines beside a busy owner, see movers.h */
 #include "cluster/agent/movers.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +22,11 @@
 /* A look that comes sooner tells nothing. */
 #define AT_LEAST (20 * USEC_PER_MSEC)
 
-/* A thread, at a look; ns. */
+/* A thread, at a look. */
 struct thread {
 	pid_t tid;
 	bool wants; /* a processor just now */
-	uint64_t ran, waited, turns;
+	struct schedstat had;
 };
 
 /* A guest's keeper, and the processes that it has forked. */
@@ -97,27 +95,14 @@ static bool is_watch(pid_t pid)
 	return is;
 }
 
-static bool count(pid_t pid, pid_t tid, struct thread *t)
-{
-	char path[64], *text;
-	int n;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
-	if (io_read_file(AT_FDCWD, path, 128, &text) < 0)
-		return false;
-	n = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &t->ran,
-		   &t->waited, &t->turns);
-	free(text);
-	return n == 3;
-}
-
 static void note_thread(pid_t pid, pid_t tid, void *arg)
 {
 	struct mover *v = arg;
 	struct thread t = { .tid = tid };
 	struct procstat s;
 
-	if (procstat_read(tid, &s) < 0 || !count(pid, tid, &t) || is_watch(pid))
+	if (procstat_read(tid, &s) < 0 ||
+	    schedstat_read(pid, tid, &t.had) < 0 || is_watch(pid))
 		return;
 	t.wants = s.state == 'R';
 	v->works |= pid != v->keeper.pid;
@@ -172,12 +157,14 @@ static unsigned step_after(struct mover *v, usec_t elapsed)
 
 		if (!was)
 			continue;
-		t[i].ran = (usec_t)(is->ran - was->ran) / 1000;
+		t[i].ran = (usec_t)(is->had.ran - was->had.ran) / 1000;
 		/* The kernel counts a wait when it is over. */
 		t[i].waited =
-			is->wants && was->wants && is->turns == was->turns
+			is->wants && was->wants &&
+					is->had.turns == was->had.turns
 				? elapsed
-				: (usec_t)(is->waited - was->waited) / 1000;
+				: (usec_t)(is->had.waited - was->had.waited) /
+					  1000;
 	}
 	step = movers_next(v->step, &v->hungry, t, v->nr_is, elapsed);
 	free(t);

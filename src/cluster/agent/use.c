@@ -113,16 +113,11 @@ static void count_process(pid_t pid, struct counts *c)
 static void count_thread(pid_t pid, pid_t tid, void *arg)
 {
 	struct counts *c = arg;
-	uint64_t run, wait;
-	char path[64], *text;
+	struct schedstat s;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
-	if (io_read_file(AT_FDCWD, path, 256, &text) >= 0) {
-		if (sscanf(text, "%" SCNu64 " %" SCNu64, &run, &wait) == 2) {
-			c->run += run;
-			c->wait += wait;
-		}
-		free(text);
+	if (!schedstat_read(pid, tid, &s)) {
+		c->run += s.ran;
+		c->wait += s.waited;
 	}
 	if (pid == tid)
 		count_process(pid, c);

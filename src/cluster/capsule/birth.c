@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -204,8 +203,7 @@ static _Noreturn void newborn_main(const struct birth *b)
 	struct answer word = { 0 };
 
 	/* The keeper's may be higher while it works for a guest's leaving (agent/movers.h). */
-	if (claim_is_marked(0))
-		(void)!setpriority(PRIO_PROCESS, 0, 0);
+	claim_leave_step(0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	/* It must hear if the keeper was dead by then. */
 	close(b->c->ctl);

@@ -27,7 +27,7 @@ static bool lends(const struct host *h)
 
 static bool keeps(const struct host *h)
 {
-	return h->up && !h->drain && h->booked < h->cores && !host_wanted(h);
+	return host_serves(h) && !host_wanted(h);
 }
 
 void lenders_look(struct lenders *l, const struct view *view)

@@ -40,8 +40,7 @@ static inline bool may_stay(const struct lenders *l, const struct view *view,
 	const struct host *h = &view->hosts[job->hosts[rank]];
 
 	return l->keeps[job->hosts[rank]] ||
-	       (h->up && !h->drain && h->booked < h->cores &&
-		job_is_home(job, h));
+	       (host_serves(h) && job_is_home(job, h));
 }
 
 /* Hosts, taken or not, that are open to that job. */

@@ -69,6 +69,7 @@ void backfill_freed(struct backfill *b, usec_t from, usec_t to);
 void backfill_give(struct backfill *b, usec_t from, usec_t to, uint32_t n);
 /* Whatever came free has been made use of. */
 void backfill_forget_freed(struct backfill *b);
+
 /* backfill_slots.c */
 
 /* The first slot of kind k may have changed. */
