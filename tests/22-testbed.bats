@@ -44,6 +44,16 @@ teardown() { bed_teardown; }
 	on h2 grep -q "cpu:/.*stint-testbed.t$$/h2" /proc/self/cgroup
 }
 
+@test "testbed: all hosts together take no more than STINT_TESTBED_CPUS" {
+	[ -w /sys/fs/cgroup/cpu/cpu.shares ] || skip "no cgroup v1 cpu controller"
+	export STINT_TESTBED_CPUS=0.75
+	bed_up 2 --speed 0.5
+	dir=$(find /sys/fs/cgroup/cpu -type d -name "stint-testbed.t$$")
+	[ "$(cat "$dir"/cpu.cfs_{quota,period}_us | xargs)" = "15000 20000" ]
+	STINT_TESTBED_CPUS=all run -2 "$stint" testbed --name="n$$" up 1
+	[ "$output" = "stint testbed: STINT_TESTBED_CPUS: 'all' is not a number from 0.01 to 1024" ]
+}
+
 @test "testbed: two at once do not see each other" {
 	bed_up 2
 	bed_up 2 --name "t$$b"

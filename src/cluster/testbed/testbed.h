@@ -41,6 +41,7 @@ struct testbed_spec {
 	double share[TESTBED_HOSTS_MAX];
 	/* Most CPU time a second of wall time, in CPUs; 0: no limit */
 	double speed[TESTBED_HOSTS_MAX];
+	double whole; /* the same of all hosts together */
 	/* Memory of all that runs there, in bytes; 0: no limit */
 	uint64_t memory[TESTBED_HOSTS_MAX];
 	/* eth0 is a port of a bridge br0 on each host; capsules are bridged */

@@ -187,6 +187,7 @@ static int make_cgroups(const struct testbed_spec *spec,
 			realtime = got ? got : realtime;
 			/* v2: lets the hosts' groups have limits */
 			cgroup_pass_on_all(dir);
+			r = set_speed(dir, 1, spec->whole, err);
 		}
 	}
 	return r < 0 ? r : limit_memory(spec, rec, err);

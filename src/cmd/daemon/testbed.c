@@ -198,6 +198,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return command_parsed(state, r, &err);
 }
 
+/* For who runs tests beside others' work: each test need not say it. */
+static int take_whole(struct testbed_spec *spec, struct error *err)
+{
+	const char *text = getenv("STINT_TESTBED_CPUS");
+
+	if (text && *text &&
+	    parse_real(text, 0.01, 1024, &spec->whole, NULL) < 0)
+		return error_set(
+			err, -EINVAL,
+			"STINT_TESTBED_CPUS: '%s' is not a number from 0.01 to 1024",
+			text);
+	return 0;
+}
+
 static int run_up(struct args *a)
 {
 	struct error err = ERROR_INIT;
@@ -219,6 +233,8 @@ static int run_up(struct args *a)
 		return command_fail("testbed", EXIT_USAGE, &err);
 	}
 	a->spec.nr_hosts = n;
+	if (take_whole(&a->spec, &err) < 0)
+		return command_fail("testbed", EXIT_USAGE, &err);
 	if (testbed_up(&a->spec, &err) < 0)
 		return command_fail("testbed", EXIT_FAILED, &err);
 	return EXIT_OK;
