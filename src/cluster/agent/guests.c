@@ -17,6 +17,7 @@
 #include "cluster/host/identity.h"
 #include "cluster/host/process.h"
 #include "core/claim.h"
+#include "core/clock.h"
 #include "core/io.h"
 #include "core/xalloc.h"
 #include "model/terms.h"
@@ -93,20 +94,51 @@ static bool raise_keeper(pid_t tid, struct changes *c)
 
 /* ---- capsules ---- */
 
+enum { NAMES = 8 };
+#define NAME_HOLDS USEC_PER_SEC
+
+/*
+ * The user's name, "" if there is none.  All guests may be looked at 25 times a second, and a
+ * user database may be another machine's: what it said holds for a second.
+ */
+static const char *name_of(uid_t uid)
+{
+	static struct {
+		uid_t uid;
+		char *name;
+		usec_t asked;
+	} known[NAMES];
+	usec_t now = clock_usec(CLOCK_MONOTONIC);
+	struct identity id = { .name = NULL };
+	unsigned oldest = 0;
+
+	for (unsigned i = 0; i < NAMES; i++) {
+		if (known[i].name && known[i].uid == uid &&
+		    now - known[i].asked < NAME_HOLDS)
+			return known[i].name;
+		if (known[i].asked < known[oldest].asked)
+			oldest = i;
+	}
+	(void)!identity_by_uid(uid, &id, NULL);
+	free(known[oldest].name);
+	known[oldest].name = xstrdup(id.name ? id.name : "");
+	known[oldest].uid = uid;
+	known[oldest].asked = now;
+	identity_clear(&id);
+	return known[oldest].name;
+}
+
 /* Whose it is: its init runs as the submitter. */
 static bool is_owners(const struct capsule_record *rec, const char *owners)
 {
 	const struct owner_terms named = { .guests_of = (char *)owners };
-	struct identity id = { .name = NULL };
+	const char *name;
 	int64_t uid;
-	bool own;
 
-	if (!owners || process_status(rec->init.pid, "Uid", &uid) < 0 ||
-	    identity_by_uid((uid_t)uid, &id, NULL) < 0)
+	if (!owners || process_status(rec->init.pid, "Uid", &uid) < 0)
 		return false;
-	own = owner_terms_admit(&named, id.name);
-	identity_clear(&id);
-	return own;
+	name = name_of((uid_t)uid);
+	return *name && owner_terms_admit(&named, name);
 }
 
 /* Has it a process besides init? */

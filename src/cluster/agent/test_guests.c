@@ -1,4 +1,5 @@
 /* test_guests.c - the lowest claim, and who has just been stopped for a move */
+#include <pwd.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -6,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -105,12 +107,30 @@ static void one_that_an_engine_holds_is_left_alone(void **state)
 	assert_int_equal(sched_getscheduler(guest), SCHED_IDLE);
 }
 
+static void those_of_the_owners_are_no_guests(void **state)
+{
+	char other[200];
+	const char *names[] = { "", "nobody", NULL, other };
+	const struct passwd *me = getpwuid(getuid());
+
+	assert_non_null(me);
+	names[2] = me->pw_name;
+	snprintf(other, sizeof(other), "nobody, %s", me->pw_name);
+	/* Who asks again is told the same. */
+	for (int i = 0; i < 8; i++) {
+		bool ours = strstr(names[i % 4], me->pw_name);
+
+		assert_int_equal(guest_is(dir, names[i % 4], "7.0"), !ours);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 		TEST(an_owner_comes_and_goes),
 		TEST(one_that_an_engine_holds_is_left_alone),
+		TEST(those_of_the_owners_are_no_guests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
