@@ -176,6 +176,20 @@ static void end(struct engine *g, uint32_t ix)
 	engine_finish(g, &e);
 }
 
+/* The policy is shown the view, and what it wants is done. */
+static int pass(struct engine *g, struct error *err)
+{
+	plan_reset(&g->plan, &g->view);
+	policy_decide(g->policy, &g->view, &g->plan);
+	g->result.nr_passes++;
+	if (!g->plan.nr)
+		return 0;
+	if (g->config->observer && g->config->observer->plan)
+		g->config->observer->plan(g->config->observer->data, &g->view,
+					  &g->plan);
+	return engine_carry_out(g, err);
+}
+
 /* Nothing may come of it: what a policy remembers is in what it saves. */
 static int renew(struct engine *g, struct error *err)
 {
@@ -196,22 +210,25 @@ static int renew(struct engine *g, struct error *err)
 	return r;
 }
 
+/* Also of a controller's restart, whose first pass asks for timers again. */
+static int restart(struct engine *g, enum sim_renewal how, struct error *err)
+{
+	int r = how == RENEW_NOT ? 0 : renew(g, err);
+
+	if (how == RENEW_AND_FORGET)
+		g->nr_timers = 0;
+	if (!r && how != RENEW)
+		r = pass(g, err);
+	return r;
+}
+
 static int run_pass(struct engine *g, struct error *err)
 {
 	uint64_t every = g->config->renew;
-	int r;
+	int r = pass(g, err);
 
-	plan_reset(&g->plan, &g->view);
-	policy_decide(g->policy, &g->view, &g->plan);
-	g->result.nr_passes++;
-	if (!g->plan.nr)
-		return 0;
-	if (g->config->observer && g->config->observer->plan)
-		g->config->observer->plan(g->config->observer->data, &g->view,
-					  &g->plan);
-	r = engine_carry_out(g, err);
-	if (!r && every && g->result.nr_passes % every == 0)
-		r = renew(g, err);
+	if (!r && every && g->plan.nr && g->result.nr_passes % every == 0)
+		r = restart(g, g->config->renewal, err);
 	return r;
 }
 

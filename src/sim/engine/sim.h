@@ -64,6 +64,15 @@ struct paging;	    /* sim/engine/paging.h */
 /* Host failures, drains, cancellations, reservations: sim/workload/script.h. */
 struct sim_script;
 
+/* How a policy is made anew. */
+enum sim_renewal {
+	RENEW,
+	/* And its timers are lost, and there is a pass at once, as when a
+	 * controller is started again; */
+	RENEW_AND_FORGET,
+	RENEW_NOT, /* to compare with: the pass alone. */
+};
+
 struct sim_config {
 	struct workload *workload; /* used up by the run; not destroyed */
 	const char *policy;	   /* "NAME:key=value,..." */
@@ -90,9 +99,9 @@ struct sim_config {
 	uint64_t rank_memory; /* bytes, of jobs that do not say */
 	bool requeue;	      /* users allow it (job->requeue) */
 	/* After every so many passes the policy is made anew, from what it
-	 * saved and the view, as when a controller is started again; 0: never.
-	 */
+	 * saved and the view; 0: never. */
 	uint64_t renew;
+	enum sim_renewal renewal;
 	/* Told now and then how many jobs have ended, for a progress bar. */
 	void (*progress)(void *data, uint64_t nr_ended);
 	void *progress_data;
