@@ -77,8 +77,8 @@ static int run_crowd(const char *policy, const char *speedup,
 }
 
 static int64_t compare_renewed(const char *policy, const char *speedup,
-			       const char *machine,
-			       const struct renewal how[2], struct error *err)
+			       const char *machine, const struct renewal how[2],
+			       struct error *err)
 {
 	struct sim_result result[2] = { { 0 } };
 	int64_t nr = 0;

@@ -73,9 +73,9 @@ static void see_plan(void *data, const struct view *view,
 	usec_t wake = first_wake(plan);
 	bool renewed = a->at == view->now && !a->renewed;
 
-	a->forgotten += a->due < USEC_MAX &&
-			(renewed ? wake > a->due
-				 : !a->renewed && a->due > a->at);
+	a->forgotten +=
+		a->due < USEC_MAX &&
+		(renewed ? wake > a->due : !a->renewed && a->due > a->at);
 	a->again += renewed && wake < USEC_MAX;
 	if (renewed || wake < a->due || a->due <= view->now)
 		a->due = wake;
