@@ -24,7 +24,7 @@
  * there is one class more then, the one whose interval holds alpha_max; and
  * since §4.1 wants no process delayed by more than alpha_max, no threshold is
  * above that, though the last class's number (2) is.  So an idle machine offers
- * every host (test_sed.c draws machines), and one of whole factors has the
+ * every host (test_sed_laws.c draws machines), and one of whole factors has the
  * classes and thresholds of the text.
  *
  * Choices where the text is silent: a delay that is no whole number belongs to

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "core/random.h"
 #include "policy/hosts/mapstates.h"
 #include "policy/hosts/sed_state.h"
 
@@ -190,43 +189,6 @@ static void classes_reach_half_a_step_further(void **state)
 		sed_availability(&sed, avail);
 		assert_int_equal(avail[1], 2);
 		assert_int_equal(avail[2], kind == SED1 ? 2 : 4);
-		sed_clear(&sed);
-	}
-}
-
-/* An idle machine offers every host, whatever its speed factors are, and a job
- * of one process for each is mapped; once each host has one, delays stay within
- * those of the slowest class. */
-static void an_idle_machine_offers_every_host(void **state)
-{
-	struct random_stream r;
-	double alpha[40];
-	int avail[64];
-
-	(void)state;
-	random_init(&r, 11, "sed", 0);
-	for (int round = 0; round < 2000; round++) {
-		int n = 1 + (int)random_below(&r, 40), size = 0, class;
-		double top = 0.1 * (double)(1 + random_below(&r, 500)), max = 1;
-		struct sed sed;
-
-		for (int i = 0; i < n; i++) {
-			alpha[i] =
-				1 + top * (double)random_below(&r, 1000) / 1000;
-			max = alpha[i] > max ? alpha[i] : max;
-		}
-		sed_init(&sed, round % 2 ? SED1 : SED2, alpha, n);
-		assert_true(sed.nr_classes < 64);
-		sed_availability(&sed, avail);
-		assert_true(avail[sed.nr_classes] >= n);
-		class = sed_map(&sed, n, n, &size);
-		assert_in_range(class, 1, sed.nr_classes);
-		assert_int_equal(size, n);
-		sed_start(&sed, 1, class, n);
-		while ((class = sed_map(&sed, 1, 1, &size)))
-			sed_start(&sed, sed.nr_jobs + 1, class, 1);
-		for (int i = 0; i < n && round % 2 == 0; i++)
-			assert_true(alpha[i] * sed.hosts[i].load <= max + 1e-6);
 		sed_clear(&sed);
 	}
 }
@@ -475,7 +437,6 @@ int main(void)
 		cmocka_unit_test(load_of_others_counts),
 		cmocka_unit_test(each_host_keeps_its_own_promise),
 		cmocka_unit_test(classes_reach_half_a_step_further),
-		cmocka_unit_test(an_idle_machine_offers_every_host),
 		cmocka_unit_test(fractions_at_the_edge),
 		cmocka_unit_test(whole_jobs_migrate_to_a_faster_class),
 		cmocka_unit_test(hosts_that_are_as_good_are_kept),

@@ -1,6 +1,6 @@
 /*
  * test_leave.c - which ranks leave a host that is wanted back, for which host,
- * and by when; targets of ranks, and moves under way
+ * and by when; moves under way
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -250,6 +250,23 @@ static void nothing_leaves_a_host_that_is_down(void **state)
 	leave(BOTH, "migrate job 1 rank 1 to 2;");
 }
 
+/* Begins anew who may, and nobody for a host that is merely drained. */
+static void begins_anew_only_who_may(void **state)
+{
+	struct job *j = pass_runs(1, 2, (uint32_t[]){ 0, 1 });
+
+	(void)state;
+	j->requeue = true;
+	leave(LEAVE_ANEW, "");
+	host[0].drain = true;
+	leave(LEAVE_ANEW, "");
+	host[0].drain = false;
+	pass_wanted_back(1, 0);
+	leave(LEAVE_ANEW, "requeue job 1;");
+	j->requeue = false;
+	leave(LEAVE_ANEW, "");
+}
+
 /* ---- where to ---- */
 
 static void memory_is_given_once(void **state)
@@ -265,38 +282,6 @@ static void memory_is_given_once(void **state)
 		host[i].speed = i - 1; /* each slower than the last */
 	}
 	leave(BOTH, "migrate job 1 ranks 0,1 to 2,3;");
-}
-
-static void best_targets(void **state)
-{
-	struct job *j = pass_arrive(1, 1);
-	bool among[HOSTS] = { [2] = true, [3] = true };
-
-	(void)state;
-	pass_runs(2, 1, (uint32_t[]){ 2 });
-	host[0].owner_active = true; /* the terms let guests in, or not yet */
-	plan_reset(&plan, &view);
-	targets_make(&targets, &view, &plan);
-	assert_int_equal(targets.nr, HOSTS - 1);
-	assert_int_equal(targets_best(&targets, j, 0, false)->host->ix, 1);
-	assert_int_equal(targets_best(&targets, j, 1, false)->host->ix, 3);
-	targets_clear(&targets);
-	targets_make_among(&targets, &view, &plan, among);
-	assert_int_equal(targets.nr, 1);
-	assert_int_equal(targets.target[0].room, 1);
-}
-
-static void gentle_is_a_core_for_each(void **state)
-{
-	struct target t = { .host = host, .ranks = 1 };
-
-	(void)state;
-	host[0].load = 0.3; /* noise */
-	assert_true(target_gentle(&t));
-	host[0].load = 0.5;
-	assert_false(target_gentle(&t));
-	t.ranks = 0; /* nobody's guest */
-	assert_true(target_gentle(&t));
 }
 
 /* ---- on their way ---- */
@@ -476,9 +461,8 @@ int main(void)
 		PASS_TEST(who_waits_for_others_begins_anew_in_time),
 		PASS_TEST(goes_on_when_its_owner_is_gone),
 		PASS_TEST(nothing_leaves_a_host_that_is_down),
+		PASS_TEST(begins_anew_only_who_may),
 		PASS_TEST(memory_is_given_once),
-		PASS_TEST(best_targets),
-		PASS_TEST(gentle_is_a_core_for_each),
 		PASS_TEST(a_pace_is_saved),
 		PASS_TEST(learns_from_moves_that_end_there),
 		PASS_TEST(learns_nothing_from_refusals),

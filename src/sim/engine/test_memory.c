@@ -4,11 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "sim/engine/test_needs.h"
 #include "sim/engine/testing.h"
+#include "sim/workload/script.h"
 
 /* p = 1/2 * 200 pages / 100 s * 0.1 s = 0.1 */
 static void a_job_alone_pages_alone(void **state)
@@ -53,6 +55,36 @@ static void phases_begin_when_their_work_is_done(void **state)
 	/* 500 s with 50 MB idle, 550 s with none. */
 	assert_true(fabs(r.averages.idle_memory - 50. * MB * 500 / 1050) < 1);
 	sim_result_clear(&r);
+}
+
+/* ... from the first again, in a job whose host fails at 700 and that begins anew. */
+static void who_begins_anew_begins_with_the_first_phase(void **state)
+{
+	static const struct workload_phases two = {
+		.nr = 2, .phase = { { 0, 50 * MB }, { 0.5, 200 * MB } }
+	};
+	static const struct line one[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .phases = &two }
+	};
+	char events[] = "700 down 0\n701 up 0\n";
+	struct sim_script script;
+	struct sim_result r;
+
+	(void)state;
+	if (script_parse(events, strlen(events), "test", &script, NULL) < 0)
+		fail();
+	run_with(one, 1, "1x1x1x100000000",
+		 "system=0,page=1000000,sweep=100,fault=0.1",
+		 (struct sim_config){ .policy = "g-loadsharing",
+				      .script = &script },
+		 &r);
+	assert_int_equal(r.record[0].end, (701 + 1050) * USEC_PER_SEC);
+	assert_int_equal(r.split[0].cpu, 1000 * USEC_PER_SEC);
+	assert_int_equal(r.split[0].page, 50 * USEC_PER_SEC);
+	assert_int_equal(r.split[0].lost, 700 * USEC_PER_SEC);
+	assert_int_equal(r.split[0].queue, 1 * USEC_PER_SEC);
+	sim_result_clear(&r);
+	script_clear(&script);
 }
 
 /*
@@ -167,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_alone_pages_alone),
 		cmocka_unit_test(phases_begin_when_their_work_is_done),
+		cmocka_unit_test(who_begins_anew_begins_with_the_first_phase),
 		cmocka_unit_test(no_microsecond_counts_twice),
 		cmocka_unit_test(a_neighbour_that_grows),
 		cmocka_unit_test(the_slowest_rank_sets_the_pace),

@@ -99,6 +99,39 @@ static void too_little_memory_by_hand(void **state)
 	near(s[1].cpu, 1 / 1.75);
 }
 
+/* What there is of processors, less what is lost to switching between so many. */
+static double processors(const struct paging *p, const struct host *h,
+			 double users)
+{
+	double useful = p->quantum / (p->quantum + p->swap);
+
+	return h->cores * (users > h->cores ? useful : 1);
+}
+
+/*
+ * Nothing lies idle that somebody could use who neither has all his time nor lacks the
+ * disk.  The owner's programs have what such a one has.
+ */
+static void check_used_up(const struct paging *p, const struct host *h,
+			  const struct paging_share *s, uint32_t n)
+{
+	double cpu = 0, disk = 0, users = h->load;
+	const struct paging_share *open = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		cpu += s[i].cpu;
+		disk += s[i].page;
+		users += !s[i].still;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!s[i].still && s[i].cpu + s[i].page < 1 - 1e-6 &&
+		    !(s[i].page > 0 && disk > 1 - 1e-6))
+			open = &s[i];
+	if (open && cpu + h->load * open->cpu < processors(p, h, users) - 1e-6)
+		fail_msg("%f of %f are in use", cpu + h->load * open->cpu,
+			 processors(p, h, users));
+}
+
 /*
  * Nothing is given out twice, no process has more than a second per second, and
  * one that has less than another is at its own limit or lacks the disk.
@@ -147,6 +180,8 @@ static void random_hosts_share_what_there_is(void **state)
 			};
 		paging_shares(&p, &h, s, n);
 		check_shares(&p, &h, s, n);
+		if (p.overlap)
+			check_used_up(&p, &h, s, n);
 		paging += n && s[0].page > 0;
 	}
 	assert_in_range(paging, 2000, 18000);

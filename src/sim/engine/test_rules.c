@@ -271,6 +271,33 @@ static void reservations(void **state)
 }
 
 /*
+ * On hosts half as fast as estimates are for, job 1, which should have ended at 10, is
+ * believed at 12 to run until 24: so there is room for job 3 before job 2, which has the
+ * reservation.  At 16 it would not be done by then.
+ */
+static void who_outruns_its_estimate_lasts_as_long_again(void **state)
+{
+	static const char *const policy[] = { "conservative", "backfill",
+					      "conservative:slots=kinds" };
+	static const struct row rows[] = {
+		{ 0, 10, 3, 1, 0 },
+		{ 1, 10, 4, 1, 0 },
+		{ 12, 12, 1, 1, 0 },
+	};
+	static const struct row longer[] = {
+		{ 0, 10, 3, 1, 0 },
+		{ 1, 10, 4, 1, 0 },
+		{ 12, 13, 1, 1, 0 },
+	};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		CHECK(policy[i], "4x2", rows, 0, 36, 12);
+		CHECK(policy[i], "4x2", longer, 0, 20, 40);
+	}
+}
+
+/*
  * A job that outlives the shadow time uses up processors that EASY's head
  * leaves over.
  */
@@ -303,6 +330,7 @@ int main(void)
 		cmocka_unit_test(what_is_measured),
 		cmocka_unit_test(slowdown_is_bounded_at_ten_seconds),
 		cmocka_unit_test(reservations),
+		cmocka_unit_test(who_outruns_its_estimate_lasts_as_long_again),
 		cmocka_unit_test(extra_is_used_up),
 	};
 
