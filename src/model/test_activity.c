@@ -117,7 +117,7 @@ static void wrong(void **state)
 
 static void draw(struct random_stream *r, struct activity *a)
 {
-	static const double most[ACTIVITY_WHATS] = { 1, 1, 3, 0, 5 };
+	static const double most[ACTIVITY_WHATS] = { 1, 1, 3, 0, 5, 9 };
 	usec_t at = 0;
 
 	for (int i = 0; i < 5; i++)
@@ -139,7 +139,7 @@ static void written_reads_back(void **state)
 {
 	struct activity a = ACTIVITY_INIT, b = ACTIVITY_INIT;
 	struct random_stream r;
-	char *text, *again;
+	char *text, *again, name[ACTIVITY_NAME_MAX + 3];
 
 	(void)state;
 	random_init(&r, 7, "activity", 0);
@@ -154,9 +154,16 @@ static void written_reads_back(void **state)
 		assert_true(a.change[i].value == b.change[i].value);
 	}
 	free(text);
+	/* Neither who the hosts are nor whose. */
+	assert_non_null(strstr(again, ",own,nobody"));
+	assert_non_null(strstr(again, ",own,7"));
 	free(again);
 	text = write_text(&a, true);
-	assert_null(strstr(text, "anna"));
+	assert_null(strstr(text, ",own,"));
+	for (uint32_t i = 0; i < a.nr_hosts; i++) {
+		snprintf(name, sizeof(name), ",%s,", a.host[i].name);
+		assert_null(strstr(text, name));
+	}
 	assert_non_null(strstr(text, ",h1,"));
 	assert_non_null(strstr(text, ",h5,"));
 	assert_null(strstr(text, ",h0,"));

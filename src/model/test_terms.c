@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "core/random.h"
 #include "model/terms.h"
 
 #define MIN (60 * USEC_PER_SEC)
@@ -192,6 +193,39 @@ static void next_change_of_hours(void **state)
 	assert_int_equal(owner_terms_next_hour(&terms, &m), n.steady);
 }
 
+/*
+ * Whatever the steady clock says, and whatever time it is: hours change at whole quarters
+ * of wall, at the next one at which they are other ones, and never before.
+ */
+static void hours_change_with_the_wall(void **state)
+{
+	const usec_t quarter = 15 * MIN;
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 1, "hours", 0);
+	set("hours", "mon-fri 19:00-7:15, sat, sun 8-12:30");
+	for (int i = 0; i < 5000; i++) {
+		struct moment now = moment_plain(
+			(usec_t)random_below(&r, 14 * USEC_PER_DAY));
+		bool open = owner_terms_hour(&terms, &now);
+		usec_t next, wall;
+
+		now.steady += (usec_t)random_below(&r, 2 * USEC_PER_DAY);
+		next = owner_terms_next_hour(&terms, &now);
+		wall = now.wall + (next - now.steady);
+		assert_true(wall > now.wall);
+		assert_int_equal(wall % quarter, 0);
+		for (usec_t at = now.wall - now.wall % quarter; at <= wall;
+		     at += quarter) {
+			struct moment m = moment_plain(at);
+
+			assert_int_equal(owner_terms_hour(&terms, &m),
+					 at < wall ? open : !open);
+		}
+	}
+}
+
 static void whose_guests(void **state)
 {
 	(void)state;
@@ -216,6 +250,8 @@ int main(void)
 						clear),
 		cmocka_unit_test_setup_teardown(next_change_of_hours, fresh,
 						clear),
+		cmocka_unit_test_setup_teardown(hours_change_with_the_wall,
+						fresh, clear),
 		cmocka_unit_test_setup_teardown(whose_guests, fresh, clear),
 	};
 

@@ -11,6 +11,7 @@
 #include "model/activity.h"
 #include "model/terms.h"
 #include "sim/engine/test_list.h"
+#include "sim/workload/script.h"
 
 #define HEAD "time,host,what,value\n"
 
@@ -89,6 +90,28 @@ static void who_is_wanted_back_moves(void **state)
 	assert_int_equal(r.owners.disturbed, 1);
 	assert_int_equal(r.split[0].still, 3 * USEC_PER_SEC);
 	sim_result_clear(&r);
+}
+
+/* h1 is drained at 15, for the first job and a second that waits for its turn alike. */
+static void who_is_on_a_drained_host_moves(void **state)
+{
+	static const struct row rows[] = { { 0, 20, 2, 1, 0 },
+					   { 0, 20, 2, 1, 0 } };
+	char events[] = "15 drain 0\n";
+	struct sim_script script;
+	struct sim_result r;
+
+	(void)state;
+	if (script_parse(events, strlen(events), "test", &script, NULL) < 0)
+		fail();
+	run_borrow("3x1", HEAD "100,h1,users,1\n",
+		   (struct sim_config){ .script = &script }, rows, 2, &r);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(r.record[i].moves, 1);
+	ends(&r, 1, 30);
+	ends(&r, 2, 40);
+	sim_result_clear(&r);
+	script_clear(&script);
 }
 
 /*
@@ -231,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(turns),
 		cmocka_unit_test(who_is_wanted_back_moves),
+		cmocka_unit_test(who_is_on_a_drained_host_moves),
 		cmocka_unit_test(who_finds_no_host_waits),
 		cmocka_unit_test(moves_go_on_aside),
 		cmocka_unit_test(who_was_quiet_for_longest_is_chosen),

@@ -77,6 +77,33 @@ static void without_users_a_gain_has_to_be_large(void **state)
 }
 
 /*
+ * The third, on the slow host, is delayed beyond its class, the fourth; on a fast one it
+ * would not be, but who is there was promised the first.  Where nobody is it moves.
+ */
+static void who_is_there_keeps_what_it_was_promised(void **state)
+{
+	static const struct row rows[] = { { 10, 500, 1, 1, 0 },
+					   { 10, 500, 1, 1, 0 },
+					   { 11, 60, 1, 1, 0 } };
+	static const struct row left[] = { { 10, 500, 1, 1, 0 },
+					   { 10, 20, 1, 1, 0 },
+					   { 11, 60, 1, 1, 0 } };
+	static const char policy[] = "dynamic-sed:every=10,c1=2";
+	static const char script[] =
+		HEAD "0,h1,load,0\n0,h2,load,0\n15,h3,load,0.3\n";
+
+	(void)state;
+	assert_int_equal(run_rows(policy, "2x1,1x4", script,
+				  (struct sim_config){ 0 }, rows, 3)
+				 .moves,
+			 0);
+	assert_int_equal(run_rows(policy, "2x1,1x4", script,
+				  (struct sim_config){ 0 }, left, 3)
+				 .moves,
+			 1);
+}
+
+/*
  * A look at which the process is no candidate lowers its counter by one: 1, 2,
  * 1, 2 of 3.
  */
@@ -269,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_users_a_gain_has_to_be_large),
+		cmocka_unit_test(who_is_there_keeps_what_it_was_promised),
 		cmocka_unit_test(the_count_falls),
 		cmocka_unit_test(users_drive_it_away),
 		cmocka_unit_test(who_has_moved_is_counted_anew),

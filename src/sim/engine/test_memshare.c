@@ -123,6 +123,51 @@ static void a_host_is_held_back_for_the_largest(void **state)
 	sim_result_clear(&r);
 }
 
+/* ... also where it needs more than all of that host: no place is better. */
+static void an_empty_host_is_ready_for_any(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 105 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 150 * USEC_PER_SEC, .home = 2, .memory = 40 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 45 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 5 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 5, "3x1x1x100000000",
+			"v-reconfiguration:settle=30", &r);
+	assert_non_null(strstr(text, "\n30 reserve 1\n"
+				     "150 migrate job 1 rank 0 to 1\n"));
+	free(text);
+	sim_result_clear(&r);
+}
+
+/* What both would like to have, 60 MB of the 90 on the third host, one of them gets. */
+static void idle_memory_is_given_once(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 60 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 1, .memory = 60 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 2, .memory = 60 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 2, .memory = 60 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 3, .memory = 10 * MB },
+	};
+	struct sim_result r;
+	char *text, *first;
+
+	(void)state;
+	text = plans_of(jobs, 5, "3x1x1x100000000", "g-loadsharing:settle=30",
+			&r);
+	first = strstr(text, "\n30 migrate job 1 rank 0 to 2\n");
+	assert_non_null(first);
+	assert_null(strstr(first + 1, "\n30 migrate"));
+	free(text);
+	sim_result_clear(&r);
+}
+
 /* It moves as soon as it has settled, though another one, younger and smaller, has not. */
 static void the_first_to_settle_wakes(void **state)
 {
@@ -351,6 +396,8 @@ int main(void)
 		cmocka_unit_test(who_just_fits_leaves),
 		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
+		cmocka_unit_test(an_empty_host_is_ready_for_any),
+		cmocka_unit_test(idle_memory_is_given_once),
 		cmocka_unit_test(the_first_to_settle_wakes),
 		cmocka_unit_test(who_pages_is_not_held_back),
 		cmocka_unit_test(who_waits_too_long_lets_it_go),

@@ -166,6 +166,28 @@ static void an_owner_waits_for_itself(void **state)
 	sim_result_clear(&r);
 }
 
+/* On two cores a program and a guest have one each, two and two share them. */
+static void cores_are_shared(void **state)
+{
+	static const struct row one[] = { { 0, 1000, 1, 1, 0 } };
+	static const struct row two[] = { { 0, 1000, 2, 1, 0 } };
+	static const char light[] = HEAD "100,h1,owner,here\n100,h1,load,1\n"
+					 "200,h1,owner,away\n200,h1,load,0\n";
+	static const char heavy[] = HEAD "100,h1,owner,here\n100,h1,load,2\n"
+					 "200,h1,owner,away\n200,h1,load,0\n";
+	struct sim_result r;
+
+	(void)state;
+	run_owned("fcfs", "1x1x2", light,
+		  (struct sim_config){ .no_terms = true }, one, 1, &r);
+	assert_true(r.owners.waited == 0);
+	sim_result_clear(&r);
+	run_owned("fcfs", "1x1x2", heavy,
+		  (struct sim_config){ .no_terms = true }, two, 1, &r);
+	assert_true(fabs(r.owners.waited - 100) < 1e-9);
+	sim_result_clear(&r);
+}
+
 /* The owner is disturbed twice on the first day, once on the second. */
 static void the_worst_day_is_told(void **state)
 {
@@ -443,6 +465,8 @@ int main(void)
 						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(an_owner_waits_for_itself,
 						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(cores_are_shared, begin_terms,
+						end_terms),
 		cmocka_unit_test_setup_teardown(the_worst_day_is_told,
 						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(who_is_gone_has_disturbed,

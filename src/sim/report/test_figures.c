@@ -115,6 +115,71 @@ static void charts_hold_the_whole_run(void **state)
 	check_chart("easy");
 }
 
+/* Tell a chart of something that happens to the job at that second. */
+static void happens(struct gantt *g, struct view *view, struct event e,
+		    int second)
+{
+	view->now = e.at = second * USEC_PER_SEC;
+	model_apply(view, &e);
+	gantt_note(g, view, &e);
+}
+
+/*
+ * A job of two ranks has its turn from 0 to 10 and from 30 to 40, and moves at 20, 25
+ * and 35: only while it runs it is seen, where it is then.
+ */
+static void who_has_no_turn_is_not_drawn(void **state)
+{
+	static const uint32_t on[] = { 0, 1 };
+	struct host hosts[4] = { { .name = NULL } };
+	struct gantt *g = gantt_create(&(struct window){ 0 });
+	double(*bar)[4], seconds;
+	struct view view;
+	struct job *j;
+	char *svg;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		hosts[i] = (struct host){ .name = "",
+					  .speed = 1,
+					  .cores = 1,
+					  .slots = 9,
+					  .up = true };
+	view_init_hosts(&view, hosts, 4);
+	j = view_job_create(&view);
+	j->id = 1;
+	j->size = j->min_size = 2;
+	happens(g, &view, (struct event){ .type = EVENT_ARRIVE, .job = j }, 0);
+	happens(g, &view,
+		(struct event){
+			.type = EVENT_START, .job = j, .n = 2, .hosts = on },
+		0);
+	happens(g, &view, (struct event){ .type = EVENT_SUSPEND, .job = j },
+		10);
+	happens(g, &view,
+		(struct event){ .type = EVENT_MIGRATE, .job = j, .host = 2 },
+		20);
+	happens(g, &view,
+		(struct event){ .type = EVENT_MIGRATE, .job = j, .host = 0 },
+		25);
+	happens(g, &view, (struct event){ .type = EVENT_RESUME, .job = j }, 30);
+	happens(g, &view,
+		(struct event){ .type = EVENT_MIGRATE, .job = j, .host = 3 },
+		35);
+	happens(g, &view, (struct event){ .type = EVENT_END, .job = j }, 40);
+	svg = chart(g);
+	assert_non_null(strstr(svg, "2 processors, 0 s to 10 s"));
+	assert_non_null(strstr(svg, "2 processors, 30 s to 35 s"));
+	assert_non_null(strstr(svg, "1 processors, 35 s to 40 s"));
+	read_bars(svg, &bar, &seconds);
+	assert_true(fabs(seconds - 2 * (10 + 5 + 5)) < 1e-9);
+	free(bar);
+	free(svg);
+	gantt_destroy(g);
+	view_job_destroy(&view, j);
+	view_clear(&view);
+}
+
 static void too_much_is_refused(void **state)
 {
 	struct sim_result result;
@@ -177,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(charts_hold_the_whole_run),
+		cmocka_unit_test(who_has_no_turn_is_not_drawn),
 		cmocka_unit_test(too_much_is_refused),
 		cmocka_unit_test(series_adds_up),
 		cmocka_unit_test(the_last_span_is_short),

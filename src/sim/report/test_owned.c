@@ -44,6 +44,100 @@ static void means_are_of_jobs_that_count(void **state)
 	json_decref(j);
 }
 
+/* Each figure of the text, where no two are equal. */
+static void what_is_told_in_words(void **state)
+{
+	struct sim_record record = { .end = 1 };
+	struct sim_split split = { .queue = 1 * USEC_PER_SEC,
+				   .run = 20 * USEC_PER_SEC,
+				   .still = 3 * USEC_PER_SEC,
+				   .frozen = 4 * USEC_PER_SEC,
+				   .lost = 5 * USEC_PER_SEC,
+				   .cpu = 11 * USEC_PER_SEC,
+				   .page = 7 * USEC_PER_SEC };
+	struct sim_result r = {
+		.record = &record,
+		.split = &split,
+		.nr = 1,
+		.memory = true,
+		.averages = { .idle_memory = 6e6, .skew = 0.25 },
+		.owners = { .returns = 8,
+			    .disturbed = 6,
+			    .disturbed_most = 3,
+			    .given_back = 4,
+			    .give_back = 10,
+			    .give_back_most = 9 * USEC_PER_SEC,
+			    .beside = 12,
+			    .waited = 13,
+			    .refill = 14 },
+	};
+	char *text;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	(void)state;
+	owned_print(&r, f);
+	fclose(f);
+	assert_string_equal(
+		text,
+		"\na job waits 1.00 s, runs 20.00 s, stands still 3.00 s, is "
+		"frozen 4.00 s, loses 5.00 s\n"
+		"while it runs, it computes 11.00 s, pages 7.00 s and waits for "
+		"others 2.00 s\n"
+		"memory: 6 MB idle on average, hosts' jobs differ by 0.25 "
+		"(standard deviation)\n"
+		"owners: 8 returns, 6 disturbed (most in a day: 3), guests gone "
+		"after 2.50 s on average, 9.00 s at most\n"
+		"        12 s beside running guests, their programs waited 13 s "
+		"for them,\n"
+		"        and their memory comes back in 1.75 s a return\n");
+	free(text);
+}
+
+/* ... and for programs. */
+static void what_is_told_to_programs(void **state)
+{
+	struct sim_record record = { .end = 1 };
+	struct sim_split split = { .frozen = 4 * USEC_PER_SEC,
+				   .cpu = 11 * USEC_PER_SEC,
+				   .page = 7 * USEC_PER_SEC };
+	const struct sim_result r = {
+		.record = &record,
+		.split = &split,
+		.nr = 1,
+		.memory = true,
+		.averages = { .idle_memory = 6e6, .skew = 0.25 },
+		.owners = { .returns = 8,
+			    .disturbed = 6,
+			    .disturbed_most = 3,
+			    .given_back = 4,
+			    .give_back = 10,
+			    .give_back_most = 9 * USEC_PER_SEC,
+			    .beside = 12,
+			    .waited = 13,
+			    .refill = 14 },
+	};
+	json_t *j = json_object();
+
+	(void)state;
+	owned_json(&r, j);
+	assert_true(figure(j, "split", "frozen") == 4);
+	assert_true(figure(j, "memory", "cpu") == 11);
+	assert_true(figure(j, "memory", "page") == 7);
+	assert_true(figure(j, "memory", "idle") == 6e6);
+	assert_true(figure(j, "memory", "skew") == 0.25);
+	assert_true(figure(j, "owners", "returns") == 8);
+	assert_true(figure(j, "owners", "disturbed") == 6);
+	assert_true(figure(j, "owners", "disturbed_most") == 3);
+	assert_true(figure(j, "owners", "given_back") == 4);
+	assert_true(figure(j, "owners", "give_back") == 10);
+	assert_true(figure(j, "owners", "give_back_most") == 9);
+	assert_true(figure(j, "owners", "beside") == 12);
+	assert_true(figure(j, "owners", "waited") == 13);
+	assert_true(figure(j, "owners", "refill") == 14);
+	json_decref(j);
+}
+
 static void a_line_for_each_owner(void **state)
 {
 	char name[] = "lab7";
@@ -80,6 +174,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(means_are_of_jobs_that_count),
+		cmocka_unit_test(what_is_told_in_words),
+		cmocka_unit_test(what_is_told_to_programs),
 		cmocka_unit_test(a_line_for_each_owner),
 	};
 

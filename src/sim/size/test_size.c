@@ -1,0 +1,130 @@
+/* test_size.c - how many hosts are enough, and what is told of those that were tried */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sim/size/size.h"
+
+/* A light load of small jobs among owners who come often. */
+static struct days light(void)
+{
+	struct days d;
+
+	days_init(&d);
+	d.workload = "lanl:size=4,longest=60";
+	d.load = 0.05;
+	return d;
+}
+
+static struct days_result run(const struct days *d, uint32_t hosts,
+			      uint64_t replication)
+{
+	struct days_result r;
+	struct error err;
+
+	if (days_run(d, hosts, replication, &r, &err) < 0)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+/* Delays of owners are kept within what they bear, and more where there is no limit. */
+static void owners_bear_no_more_than_they_said(void **state)
+{
+	struct days d = light();
+	double most = run(&d, 5, 0).delays_most;
+
+	(void)state;
+	assert_true(most > 10);
+	for (uint32_t delays = 1; delays < most; delays *= 3) {
+		struct days_result r;
+
+		d.delays = delays;
+		r = run(&d, 12, 0);
+		assert_true(r.delays_most <= delays);
+		assert_true(r.delays_third <= r.delays_most);
+		assert_true(r.delays <= r.delays_most);
+	}
+}
+
+/* A job that stands still for longer when its ranks move is slowed down by more. */
+static void moves_cost_what_is_said(void **state)
+{
+	struct days d = light(), dear = light();
+	struct days_result a, b;
+
+	(void)state;
+	dear.move = 60 * USEC_PER_SEC;
+	a = run(&d, 6, 0);
+	b = run(&dear, 6, 0);
+	assert_true(a.moves > 0);
+	assert_true(b.response > a.response && b.slowdown > a.slowdown);
+	assert_true(a.dedicated == b.dedicated);
+}
+
+static void near(double a, double b)
+{
+	if (fabs(a - b) > 1e-9 * (1 + fabs(b)))
+		fail_msg("%.12f is not %.12f", a, b);
+}
+
+/* What is told of a number of hosts are the means of its runs. */
+static void check_point(const struct size_question *q,
+			const struct size_point *p)
+{
+	double slowdown = 0, delays = 0, most = 0, moves = 0;
+
+	for (uint32_t i = 0; i < q->runs; i++) {
+		struct days_result r = run(&q->days, p->hosts, i);
+
+		slowdown += r.response / q->runs;
+		delays += r.delays / q->runs;
+		most += r.delays_most / q->runs;
+		moves += r.moves / q->runs;
+	}
+	near(p->slowdown.value, slowdown);
+	near(p->delays, delays);
+	near(p->delays_most, most);
+	near(p->moves, moves);
+	assert_true(p->slowdown.low <= slowdown &&
+		    slowdown <= p->slowdown.high);
+}
+
+static void what_is_told_are_means_of_the_runs(void **state)
+{
+	struct size_question q = { .days = light(),
+				   .slowdown = 1.5,
+				   .level = 0.95,
+				   .most = 40,
+				   .runs = 3,
+				   .workers = 1 };
+	struct size_answer a;
+	struct error err;
+
+	(void)state;
+	q.days.delays = 30;
+	if (size_find(&q, &a, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(a.dedicated, 4);
+	assert_true(a.low <= a.hosts && a.hosts <= a.high);
+	assert_true(a.nr > 2);
+	for (size_t i = 0; i < a.nr; i++) {
+		check_point(&q, &a.point[i]);
+		assert_true(!i || a.point[i - 1].hosts < a.point[i].hosts);
+	}
+	size_clear(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(owners_bear_no_more_than_they_said),
+		cmocka_unit_test(moves_cost_what_is_said),
+		cmocka_unit_test(what_is_told_are_means_of_the_runs),
+	};
+
+	return cmocka_run_group_tests_name("size", tests, NULL, NULL);
+}
