@@ -89,10 +89,118 @@ static void the_best_each_time(void **state)
 	assert_true(nr_placed > 500 && nr_refused > 500);
 }
 
+/* ---- for a policy that chooses hosts ---- */
+
+enum { USERS = 3 };
+
+/* In any state in which a host can be: some of them are lent by an owner who is there. */
+static void draw_state(struct random_stream *r, struct host *h)
+{
+	h->slots = 1 + (uint32_t)random_below(r, 4);
+	h->drain = !random_below(r, 8);
+	h->booked = (uint32_t)random_below(r, 4) / 3;
+	h->owner_active = !random_below(r, 3);
+	h->closed = (uint8_t)(random_below(r, 3) ? CLOSED_NOT : CLOSED_OWNER);
+	h->open_until = (usec_t)random_below(r, 4) * 100;
+	h->nr_owners = (uint32_t)random_below(r, 2);
+	h->owner[0] = (int32_t)random_below(r, USERS);
+	h->nr_active = (uint32_t)random_below(r, 2);
+	h->nr_ranks = h->nr_active;
+}
+
+/* May a rank of the job go there, as it was said? */
+static bool may_go(const struct host *h, const struct job *job, bool home,
+		   bool owners, uint32_t more)
+{
+	bool own = home && h->nr_owners && h->owner[0] == job->user;
+	usec_t end = 200 + job->estimate;
+
+	if (!h->up || h->drain || h->booked >= h->cores ||
+	    h->nr_ranks + more >= h->slots || (h->closed && !own))
+		return false;
+	if (job->estimate && h->open_until && end > h->open_until)
+		return false;
+	return owners || own || !h->owner_active;
+}
+
+/* One rank after the other where it is delayed least; owners who are there come last. */
+static bool naive_choice(const struct view *view, const struct job *job,
+			 bool home, bool owners, uint32_t n, uint32_t *ret)
+{
+	uint32_t more[HOSTS] = { 0 };
+	const struct host *h, *best;
+
+	for (uint32_t i = 0; i < n; i++) {
+		best = NULL;
+		for_each_host (h, view) {
+			bool own = home && job_is_home(job, h);
+			bool last = best && best->owner_active &&
+				    !(home && job_is_home(job, best));
+			bool owned = h->owner_active && !own;
+
+			if (!may_go(h, job, home, owners, more[h->ix]))
+				continue;
+			if (!best ||
+			    (owned != last
+				     ? last
+				     : better(h, h->nr_active + more[h->ix],
+					      best,
+					      best->nr_active +
+						      more[best->ix])))
+				best = h;
+		}
+		if (!best)
+			return false;
+		ret[i] = best->ix;
+		more[best->ix]++;
+	}
+	return true;
+}
+
+static void where_it_may_go_and_is_delayed_least(void **state)
+{
+	unsigned nr_placed = 0, nr_refused = 0;
+	struct plan plan = PLAN_INIT;
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 2, "place", 0);
+	for (int run = 0; run < 20000; run++) {
+		bool home = random_below(&r, 2), owners = random_below(&r, 2);
+		uint32_t n = 1 + (uint32_t)random_below(&r, 8);
+		uint32_t want[MOST], got[MOST];
+		struct job job = { .size = n,
+				   .estimate = (usec_t)random_below(&r, 3) * 50,
+				   .user = (int32_t)random_below(&r, USERS) };
+		struct host h[HOSTS];
+		struct view view;
+		bool can;
+
+		make_hosts(&r, h);
+		view_init_hosts(&view, h, HOSTS);
+		view.now = 200;
+		for (uint32_t i = 0; i < HOSTS; i++)
+			draw_state(&r, &view.hosts[i]);
+		plan_reset(&plan, &view);
+		can = naive_choice(&view, &job, home, owners, n, want);
+		assert_int_equal(place_least_delay_of(&view, &plan, &job, home,
+						      n, owners, got),
+				 can);
+		if (can)
+			assert_memory_equal(got, want, n * sizeof(*got));
+		nr_placed += can;
+		nr_refused += !can;
+		view_clear(&view);
+	}
+	plan_clear(&plan);
+	assert_true(nr_placed > 2000 && nr_refused > 2000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_each_time),
+		cmocka_unit_test(where_it_may_go_and_is_delayed_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

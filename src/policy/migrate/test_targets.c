@@ -3,9 +3,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "core/random.h"
 #include "policy/migrate/test_pass.h"
 
 static void best_targets(void **state)
@@ -40,11 +42,122 @@ static void gentle_is_a_core_for_each(void **state)
 	assert_true(target_gentle(&t));
 }
 
+/* ---- against a search that looks at every host each time ---- */
+
+static void draw_hosts(struct random_stream *r)
+{
+	for (int i = 0; i < HOSTS; i++) {
+		host[i].speed = 1 + (double)random_below(r, 3) / 2;
+		host[i].cores = 1 + (uint32_t)random_below(r, 3);
+		host[i].slots = 1 + (uint32_t)random_below(r, 4);
+		host[i].load = (double)random_below(r, 8) / 4;
+		host[i].memory = random_below(r, 2) * 1000;
+		host[i].memory_free = random_below(r, 1000);
+		host[i].open_until = (usec_t)random_below(r, 3) * 80 * SEC;
+		host[i].owner_active = !random_below(r, 6);
+		host[i].drain = !random_below(r, 8);
+	}
+}
+
+/* By host: what was taken already. */
+static uint32_t more[HOSTS];
+static uint64_t bytes[HOSTS];
+
+static double delay_on(const struct host *h)
+{
+	return host_delay(h, h->load + h->nr_active + more[h->ix]);
+}
+
+static bool may_go(const struct host *h, const struct job *job, bool gentle)
+{
+	double busy = h->nr_active + more[h->ix] + 1 + h->load;
+
+	if (h->owner_active || h->drain ||
+	    h->nr_ranks + more[h->ix] >= h->slots)
+		return false;
+	if (h->memory && job->memory + bytes[h->ix] > h->memory_free)
+		return false;
+	if (h->open_until && view.now + job->estimate > h->open_until)
+		return false;
+	return !gentle || !(h->nr_active + more[h->ix]) ||
+	       busy <= h->cores + 0.3;
+}
+
+static const struct host *naive_best(const struct job *job, uint32_t not,
+				     bool gentle)
+{
+	const struct host *h, *best = NULL;
+
+	for_each_host (h, &view) {
+		uint32_t here = h->nr_active + more[h->ix];
+		uint32_t there =
+			best ? best->nr_active + more[best->ix] : UINT32_MAX;
+
+		if (h->ix == not || !may_go(h, job, gentle))
+			continue;
+		if (!best || delay_on(h) < delay_on(best) ||
+		    (delay_on(h) == delay_on(best) && here < there))
+			best = h;
+	}
+	return best;
+}
+
+static void take_some(struct random_stream *r, const struct job *job,
+		      unsigned *nr)
+{
+	for (int i = 0; i < 6; i++) {
+		uint32_t not = (uint32_t)random_below(r, HOSTS);
+		uint32_t at = (uint32_t)random_below(r, HOSTS);
+		bool gentle = random_below(r, 2);
+		const struct host *best = naive_best(job, not, gentle);
+		struct target *t = targets_best(&targets, job, not, gentle);
+
+		assert_ptr_equal(t ? t->host : NULL, best);
+		assert_int_equal(targets_at(&targets, job, at, gentle) != NULL,
+				 may_go(&host[at], job, gentle));
+		if (!t)
+			continue;
+		assert_true(t->delay == delay_on(best));
+		targets_take(&targets, t, job);
+		more[best->ix]++;
+		bytes[best->ix] += job->memory;
+		++*nr;
+	}
+}
+
+static void the_best_that_takes_it(void **state)
+{
+	struct random_stream r;
+	unsigned nr = 0;
+
+	random_init(&r, 4, "targets", 0);
+	for (int i = 0; i < 4000; i++) {
+		struct job *j;
+
+		pass_end(state);
+		pass_begin(state);
+		draw_hosts(&r);
+		memset(more, 0, sizeof(more));
+		memset(bytes, 0, sizeof(bytes));
+		pass_runs(2, 2,
+			  (uint32_t[]){ (uint32_t)random_below(&r, HOSTS),
+					(uint32_t)random_below(&r, HOSTS) });
+		j = pass_arrive(1, 1);
+		j->memory = random_below(&r, 500);
+		j->estimate = (usec_t)(1 + random_below(&r, 60)) * SEC;
+		plan_reset(&plan, &view);
+		targets_make(&targets, &view, &plan);
+		take_some(&r, j, &nr);
+	}
+	assert_true(nr > 4000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PASS_TEST(best_targets),
 		PASS_TEST(gentle_is_a_core_for_each),
+		PASS_TEST(the_best_that_takes_it),
 	};
 
 	return cmocka_run_group_tests_name("targets", tests, NULL, NULL);
