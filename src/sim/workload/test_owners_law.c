@@ -1,8 +1,10 @@
 /* test_owners_law.c - people who come and go: what Arpaci 1995 says of them */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -111,6 +113,199 @@ static void weekends_are_quiet(void **state)
 	assert_true(law_of(NULL).weekend == 3);
 }
 
+/* ---- each parameter is what it says ---- */
+
+/* Periods in which the host's `what` is, or is not, 0; but those at both ends. */
+struct periods {
+	double nr, sum, squares; /* of their logarithms */
+	double mean;
+};
+
+static struct periods periods_of(const struct activity *a, uint32_t host,
+				 enum activity_what what, bool used)
+{
+	struct periods p = { .nr = 0 };
+	usec_t from = -1;
+	double sum = 0;
+
+	for (size_t i = 0; i < a->nr; i++) {
+		const struct activity_change *c = &a->change[i];
+		double s = usec_to_seconds(c->at - from);
+
+		if (c->host != host || c->what != what)
+			continue;
+		/* what midnight finds has begun before */
+		if (from > 0 && (c->value > 0) != used) {
+			p.nr++;
+			p.sum += log(s);
+			p.squares += log(s) * log(s);
+			sum += s;
+		}
+		from = c->at;
+	}
+	p.mean = p.nr > 0 ? sum / p.nr : 0;
+	return p;
+}
+
+static void add_periods(struct periods *to, const struct periods *one)
+{
+	to->mean =
+		(to->mean * to->nr + one->mean * one->nr) / (to->nr + one->nr);
+	to->nr += one->nr;
+	to->sum += one->sum;
+	to->squares += one->squares;
+}
+
+static double sigma_of(const struct periods *p)
+{
+	double mean = p->sum / p->nr;
+
+	return sqrt(fmax(0, p->squares / p->nr - mean * mean));
+}
+
+static void near(double is, double wanted, double most)
+{
+	if (!(fabs(is / wanted - 1) <= most))
+		fail_msg("%g is not %g", is, wanted);
+}
+
+/* The same for everybody, by day and by night, unless `more` says otherwise. */
+static struct periods draw_periods(const char *more, enum activity_what what,
+				   bool used)
+{
+	struct periods all = { .nr = 0 };
+	struct activity a;
+	char text[300];
+	struct owners_law law;
+
+	snprintf(text, sizeof(text), "night=1,weekend=1,people=0,idle=100,%s",
+		 more);
+	law = law_of(text);
+	owners_law_draw(&law, 20, 5, 1, 0, &a);
+	for (uint32_t i = 0; i < 20; i++) {
+		struct periods one = periods_of(&a, i, what, used);
+
+		if (one.nr > 0)
+			add_periods(&all, &one);
+	}
+	activity_clear(&a);
+	return all;
+}
+
+static void lengths_are_as_asked_for(void **state)
+{
+	static const char typing[] =
+		"idle-sigma=0,busy=200,busy-sigma=0,compute=0";
+	static const char computing[] =
+		"idle-sigma=0,busy=200,busy-sigma=0,compute=1";
+	static const char spread[] =
+		"idle-sigma=1.5,busy=200,busy-sigma=0.5,compute=0";
+	struct periods p;
+
+	(void)state;
+	p = draw_periods(typing, ACTIVITY_KEYBOARD, true);
+	near(p.mean, 200, 1e-6);
+	p = draw_periods(typing, ACTIVITY_KEYBOARD, false);
+	near(p.mean, 100, 1e-6);
+	p = draw_periods(computing, ACTIVITY_LOAD, true);
+	near(p.mean, 200, 1e-6);
+	assert_true(draw_periods(computing, ACTIVITY_KEYBOARD, true).nr == 0);
+	p = draw_periods(spread, ACTIVITY_KEYBOARD, true);
+	near(exp(p.sum / p.nr), 200, 0.05);
+	near(sigma_of(&p), 0.5, 0.05);
+	p = draw_periods(spread, ACTIVITY_KEYBOARD, false);
+	near(exp(p.sum / p.nr), 100, 0.05);
+	near(sigma_of(&p), 1.5, 0.05);
+}
+
+/* Of busy periods the share of `compute` is computing alone; who types computes in bursts. */
+static void who_computes_and_for_how_long(void **state)
+{
+	static const char some[] =
+		"idle-sigma=0,busy-sigma=0,gap=1e6,compute=0.3";
+	static const char bursts[] =
+		"idle-sigma=0,busy-sigma=0,busy=100000,compute=0,burst=50,"
+		"gap=400";
+	double alone, typing;
+	struct periods p;
+
+	(void)state;
+	alone = draw_periods(some, ACTIVITY_LOAD, true).nr;
+	typing = draw_periods(some, ACTIVITY_KEYBOARD, true).nr;
+	near(alone / (alone + typing), 0.3, 0.05);
+	p = draw_periods(bursts, ACTIVITY_LOAD, true);
+	near(p.mean, 50, 0.05);
+	p = draw_periods(bursts, ACTIVITY_LOAD, false);
+	near(p.mean, 400, 0.05);
+}
+
+/* The logarithms of the idle periods, of which each person has one length alone. */
+static void people_differ_as_asked_for(void **state)
+{
+	struct owners_law law =
+		law_of("night=1,weekend=1,people=0.5,idle=100,idle-sigma=0,"
+		       "busy-sigma=0,busy=50,compute=0");
+	struct periods all = { .nr = 0 };
+	struct activity a;
+
+	(void)state;
+	owners_law_draw(&law, 400, 1, 1, 0, &a);
+	for (uint32_t i = 0; i < 400; i++) {
+		struct periods p = periods_of(&a, i, ACTIVITY_KEYBOARD, false);
+
+		assert_true(p.nr > 10 && sigma_of(&p) < 1e-3);
+		all.nr++;
+		all.sum += p.sum / p.nr;
+		all.squares += p.sum / p.nr * (p.sum / p.nr);
+	}
+	near(exp(all.sum / all.nr), 100, 0.1);
+	near(sigma_of(&all), 0.5, 0.1);
+	activity_clear(&a);
+}
+
+/* Hours of that day, as long as they seem to whom is idle: 3 by night are 1 by day. */
+static double felt(double from, double to)
+{
+	const double turn[] = { 0, 9, 19, 24 }, slow[] = { 3, 1, 3 };
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++)
+		sum += fmax(0, fmin(to, turn[i + 1]) - fmax(from, turn[i])) /
+		       slow[i];
+	return sum;
+}
+
+static double hour_of(usec_t at)
+{
+	return fmod(usec_to_seconds(at), 86400) / 3600;
+}
+
+/* From 19 h on, up to 9, idle periods of 100 s are three times as long. */
+static void nights_begin_and_end(void **state)
+{
+	struct owners_law law =
+		law_of("night=3,weekend=1,people=0,idle=100,idle-sigma=0,"
+		       "busy-sigma=0,busy=1,compute=0,gap=1e9");
+	struct activity a;
+	usec_t idle = -1;
+
+	(void)state;
+	owners_law_draw(&law, 5, 4, 1, 0, &a);
+	for (uint32_t host = 0; host < 5; host++)
+		for (size_t i = 0; i < a.nr; i++) {
+			const struct activity_change *c = &a.change[i];
+			double from = hour_of(idle), to = hour_of(c->at);
+
+			if (c->host != host)
+				continue;
+			if (c->value <= 0)
+				idle = c->at;
+			else if (idle > 0 && c->at > idle && from < to)
+				near(3600 * felt(from, to), 100, 1e-5);
+		}
+	activity_clear(&a);
+}
+
 static void more_hosts_change_nobody(void **state)
 {
 	struct owners_law law = law_of(NULL);
@@ -195,14 +390,39 @@ static void days_are_drawn(void **state)
 	activity_clear(&a);
 }
 
+/* What changes at midnight has changed when the day begins. */
+static void days_begin_as_they_are(void **state)
+{
+	char text[] = "time,host,what,value\n10,h1,load,1\n86400,h1,load,0\n"
+		      "180000,h1,users,1\n";
+	struct activity a = read_script(text), drawn;
+	bool second = false;
+
+	(void)state;
+	for (uint64_t rep = 0; rep < 20; rep++) {
+		owners_resample(&a, 1, 1, 1, rep, &drawn);
+		for (size_t i = 0; i < drawn.nr; i++)
+			assert_true(drawn.change[i].at == 10 * USEC_PER_SEC);
+		second |= !drawn.nr;
+		activity_clear(&drawn);
+	}
+	assert_true(second);
+	activity_clear(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_published),
 		cmocka_unit_test(weekends_are_quiet),
+		cmocka_unit_test(lengths_are_as_asked_for),
+		cmocka_unit_test(who_computes_and_for_how_long),
+		cmocka_unit_test(people_differ_as_asked_for),
+		cmocka_unit_test(nights_begin_and_end),
 		cmocka_unit_test(more_hosts_change_nobody),
 		cmocka_unit_test(what_a_rule_sees),
 		cmocka_unit_test(days_are_drawn),
+		cmocka_unit_test(days_begin_as_they_are),
 	};
 
 	return cmocka_run_group_tests_name("owners_law", tests, NULL, NULL);
