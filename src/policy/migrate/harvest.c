@@ -137,8 +137,7 @@ static void survey_hosts(struct harvest *v, const struct view *view)
 		usec_t since = quiet_since(v, h);
 
 		v->recalled[h->ix] = since == USEC_MAX;
-		v->available[h->ix] = host_usable(h) && !h->owner_active &&
-				      since != USEC_MAX &&
+		v->available[h->ix] = host_usable(h) && since != USEC_MAX &&
 				      view->now - since >= v->recruit;
 	}
 }

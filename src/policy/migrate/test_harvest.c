@@ -99,6 +99,28 @@ static void harvest_wakes_for_the_next_host(void **state)
 	policy_destroy(p);
 }
 
+/* The first is drained, or its terms let nobody in: that it is quiet then is no news. */
+static void harvest_waits_for_no_host_that_takes_nobody(void **state)
+{
+	struct policy *p;
+
+	(void)state;
+	two_hosts();
+	p = harvest("harvest");
+	pass_arrive(1, 1);
+	host[0].drain = true;
+	decides(p, 60 * SEC, "wake 80;");
+	host[0].drain = false;
+	host[0].closed = CLOSED_HOURS;
+	decides(p, 60 * SEC, "wake 80;");
+	host[0].closed = CLOSED_NOT;
+	decides(p, 60 * SEC, "wake 70;");
+	/* Nor is one a place whose owner is there, though nobody keeps terms. */
+	host[0].owner_active = true;
+	decides(p, 75 * SEC, "wake 80;");
+	policy_destroy(p);
+}
+
 static void cpu_alone_minds_no_keyboard(void **state)
 {
 	struct policy *p;
@@ -167,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PASS_TEST(baselines),
 		PASS_TEST(harvest_wakes_for_the_next_host),
+		PASS_TEST(harvest_waits_for_no_host_that_takes_nobody),
 		PASS_TEST(cpu_alone_minds_no_keyboard),
 		PASS_TEST(harvest_looks_for_who_stands_still),
 		PASS_TEST(harvest_loads_what_it_saved),

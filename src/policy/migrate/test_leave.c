@@ -403,6 +403,10 @@ static void what_failed_goes_elsewhere(void **state)
 		moves(j, 0, 0);
 		assert_false(flights_any(&flights, j));
 		assert_int_equal(flights_from(&flights, 0), 0);
+		plan_reset(&plan, &view);
+		flights_begin_pass(&flights, &view, &plan);
+		for (uint32_t h = 1; h < HOSTS; h++) /* nobody comes */
+			assert_int_equal(plan_room(&plan, &host[h]), 4);
 	}
 	save_and_load();
 	/* Host 1 failed at 51 s. */

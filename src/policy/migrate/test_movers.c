@@ -175,6 +175,32 @@ static void two_moves_cost_twice(void **state)
 	assert_int_equal(plan.entry[0].type, PLAN_WAKE);
 }
 
+/* 100 MB each need 4 s beside another one that leaves the same host, and 2 s alone. */
+static void who_leaves_together_shares_the_link(void **state)
+{
+	struct job *j = pass_runs(1, 2, (uint32_t[]){ 2, 2 });
+	struct event over = {
+		.type = EVENT_MIGRATE, .job = j, .rank = 0, .host = 3
+	};
+	bool seen;
+
+	(void)state;
+	j->memory = 100 * MB;
+	plan_reset(&plan, &view);
+	plan_migrate(&plan, j, 0, 3, (struct because){ .reason = NULL });
+	plan_migrate(&plan, j, 1, 4, (struct because){ .reason = NULL });
+	flights_note(&flights, &plan, 0);
+	assert_int_equal(flights_from(&flights, 2), 2);
+	view.now += 4 * SEC;
+	over.at = view.now;
+	flights_event(&flights, &view, &over);
+	assert_int_equal(
+		(int)(flights_last_from(&flights, j, 2, &seen) * 1000 + .5),
+		2000);
+	assert_true(seen);
+	assert_int_equal(flights_from(&flights, 2), 1);
+}
+
 #define MOVERS_TEST(fn) \
 	cmocka_unit_test_setup_teardown(fn, movers_begin, movers_end)
 
@@ -186,6 +212,7 @@ int main(void)
 		MOVERS_TEST(each_rank_may_move_so_often),
 		MOVERS_TEST(who_is_on_its_way_is_gone),
 		MOVERS_TEST(two_moves_cost_twice),
+		MOVERS_TEST(who_leaves_together_shares_the_link),
 	};
 
 	return cmocka_run_group_tests_name("movers", tests, NULL, NULL);
