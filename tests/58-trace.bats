@@ -35,6 +35,24 @@ setup() {
 	grep -qx 'estimate / run time  *1.67' "$dir/text"
 }
 
+# A job of just 3 minutes is a short one, one of just 90 a long one; and the median of two.
+@test "stats of jobs at the edges" {
+	cat >"$dir/t.swf" <<-'END'
+		; MaxProcs: 10
+		1 0 -1 180 1 -1 -1 1 180 -1 1 -1 -1 -1 -1 -1 -1 -1
+		2 100 -1 5400 2 -1 -1 2 5400 -1 1 -1 -1 -1 -1 -1 -1 -1
+	END
+	"$stint" trace stats -j "$dir/t.swf" >"$dir/json"
+	python3 - "$dir/json" <<-'END'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		want = dict(jobs=2, short=1 / 2, long_work=10800 / 10980, run_median_s=2790, overestimate=1,
+		            gap_cv=0, run_cv=2610 * 2**.5 / 2790)
+		for k, v in want.items():
+		    assert abs(d[k] - v) < 1e-6, (k, d[k], v)
+	END
+}
+
 @test "stats of owners, by hand" {
 	cat >"$dir/a.csv" <<-'END'
 		time,host,what,value
