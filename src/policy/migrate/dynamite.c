@@ -376,12 +376,7 @@ static void relieve(const struct look *l, const struct host *from)
 	if (!to)
 		return;
 	plan_migrate(l->plan, job, rank->rank, to->ix, why_moves(l, from, to));
-	l->d->talk[from->ix] += talk_change(job, rank->rank, from, -1);
-	l->d->talk[to->ix] += talk_change(job, rank->rank, to, 1);
-	l->d->load[from->ix]--;
-	l->d->load[to->ix]++;
-	l->d->used[to->ix] += job->memory;
-	l->d->done[to->ix] = true;
+	l->d->done[to->ix] = true; /* what it has now matters to nobody */
 }
 
 static void look_at_jobs(struct dynamite *d, const struct view *view,
