@@ -131,7 +131,7 @@ static const struct host *least_delayed(const struct look *l, enum rule rule)
 	const struct host *k, *best = NULL;
 
 	for_each_host (k, l->view)
-		if (k != l->from && plan_room(l->plan, k) && !k->owner_active &&
+		if (k != l->from && plan_room(l->plan, k) &&
 		    allows(l, rule, k) &&
 		    (!best || delay_there(l, k) < delay_there(l, best)))
 			best = k;
