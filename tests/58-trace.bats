@@ -53,6 +53,31 @@ setup() {
 	END
 }
 
+@test "stats say what is left out, know jobs without an estimate, and read extended formats by an option" {
+	cat >"$dir/t.swf" <<-'END'
+		; MaxProcs: 10
+		1 0 -1 100 1 -1 -1 1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1
+		2 100 -1 300 4 -1 -1 4 0 -1 1 -1 -1 -1 -1 -1 -1 -1
+		3 200 -1 0 4 -1 -1 4 0 -1 1 -1 -1 -1 -1 -1 -1 -1
+		4 300 -1 50 40 -1 -1 40 -1 -1 1 -1 -1 -1 -1 -1 -1 -1
+	END
+	"$stint" trace stats "$dir/t.swf" >"$dir/text" 2>"$dir/err"
+	grep -q '^2 jobs submitted in 100 s' "$dir/text"
+	grep -qx 'estimate / run time  no job has an estimate' "$dir/text"
+	grep -q 'left out 2 jobs (1 without a run time, 0 without a size, 1 larger than 10 processors' "$dir/err"
+	echo "5 400 -1 50 1 -1 -1 1 150 -1 1 -1 -1 -1 -1 -1 -1 -1 7 7 7" >>"$dir/t.swf"
+	run ! "$stint" trace stats "$dir/t.swf"
+	[[ $output == *"--extra-columns=ignore"* ]]
+	"$stint" trace stats --extra-columns=ignore -j "$dir/t.swf" 2>/dev/null >"$dir/json"
+	python3 -c 'import json, sys; d = json.load(sys.stdin); assert (d["jobs"], d["overestimate"]) == (3, 3), d' <"$dir/json"
+	run -2 "$stint" trace stats --extra-columns=ignore --activity "$dir/t.swf"
+	run -2 "$stint" trace stats "$dir/t.swf" "$dir/t.swf"
+	[[ $output == *"one FILE at a time"* ]]
+	echo "time,host,what,value" >"$dir/none.csv"
+	run -1 "$stint" trace stats --activity "$dir/none.csv"
+	[[ $output == "stint trace: $dir/none.csv: no host in it" ]]
+}
+
 @test "stats of owners, by hand" {
 	cat >"$dir/a.csv" <<-'END'
 		time,host,what,value
@@ -69,7 +94,8 @@ setup() {
 		import json, sys
 		d = json.load(open(sys.argv[1]))
 		# h1 is idle 0-100 and 200-1000, h2 250-1000.
-		want = dict(hosts=2, span_s=1000, idle=1650 / 2000, idle_periods=3, idle_median_s=750,
+		want = dict(hosts=2, span_s=1000, idle=1650 / 2000, idle_for_1_min=(40 + 740 + 690) / 2000,
+		            idle_for_15_min=0, idle_periods=3, idle_median_s=750,
 		            idle_brief=1 / 3, idle_time_in_long=1550 / 1650)
 		for k, v in want.items():
 		    assert abs(d[k] - v) < 1e-6, (k, d[k], v)

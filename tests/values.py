@@ -75,7 +75,7 @@ LINES = {
     "trace": (["generate", "--workload=lublin", "--output=-"], {
         "load": LOADS, "jobs": COUNTS, "procs": COUNTS, "replication": NUMBERS,
         "seed": NUMBERS, "workload": WORKLOADS, "from": WORDS, "every": ABOVE0,
-        "days": COUNTS}),
+        "days": COUNTS, "extra-columns": WORDS}),
     "migrate": (["1.0", "h1"], {**CLIENT, "budget": ABOVE0}),
     "kill": (["1"], {**CLIENT, "signal": SIGNALS}),
     "controller": (["--state-dir=s", "--listen=127.0.0.1:0"], {

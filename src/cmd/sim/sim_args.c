@@ -9,6 +9,7 @@
 #include "cmd/kit/command.h"
 #include "cmd/sim/cost_options.h"
 #include "cmd/sim/own_policy.h"
+#include "cmd/sim/swf_words.h"
 #include "core/units.h"
 #include "policy/policies.h"
 #include "sim/report/plot.h"
@@ -97,17 +98,6 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static int parse_extra(const char *text, enum swf_extra *ret, struct error *err)
-{
-	if (strcmp(text, "refuse") && strcmp(text, "ignore"))
-		return error_set(err, -EINVAL,
-				 "--extra-columns: '%s' is neither refuse nor "
-				 "ignore",
-				 text);
-	*ret = strcmp(text, "ignore") ? SWF_EXTRA_REFUSE : SWF_EXTRA_IGNORE;
-	return 0;
-}
-
 /* Where the options that are names and files go; NULL: not one of them. */
 static const char **text_option(struct sim_args *a, int key)
 {
@@ -182,7 +172,8 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 			&err);
 	case KEY_EXTRA:
 		return command_parsed(
-			state, parse_extra(arg, &a->trace.extra, &err), &err);
+			state, swf_words_extra(arg, &a->trace.extra, &err),
+			&err);
 	default:
 		r = setup_args_parse(&a->setup, key, arg, &err);
 		return r > 0 ? ARGP_ERR_UNKNOWN

@@ -4,11 +4,13 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/kit/command.h"
 #include "cmd/sim/setup_args.h"
+#include "cmd/sim/swf_words.h"
 #include "cmd/sim/trace_import.h"
 #include "core/json.h"
 #include "core/units.h"
@@ -21,7 +23,14 @@
 #include "sim/workload/swf.h"
 #include "sim/workload/workload.h"
 
-enum { KEY_ACTIVITY = 256, KEY_FROM, KEY_EVERY, KEY_OWNERS, KEY_DAYS };
+enum {
+	KEY_ACTIVITY = 256,
+	KEY_FROM,
+	KEY_EVERY,
+	KEY_OWNERS,
+	KEY_DAYS,
+	KEY_EXTRA
+};
 
 static const struct argp_option options[] = {
 	{ "activity", KEY_ACTIVITY, 0, 0,
@@ -30,6 +39,8 @@ static const struct argp_option options[] = {
 	  0 },
 	{ 0, 0, 0, 0, "stats:", 1 },
 	{ "json", 'j', 0, 0, "print JSON", 1 },
+	{ "extra-columns", KEY_EXTRA, "refuse|ignore", 0,
+	  "what to do with an SWF file of more than 18 columns (refuse)", 1 },
 	{ 0, 0, 0, 0, "generate:", 2 },
 	{ "workload", 'w', "NAME[:k=v,...]", 0,
 	  "jobs from a generator; `stint sim --list` shows them", 2 },
@@ -63,7 +74,8 @@ struct trace_args {
 	int64_t days;		    /* 0: not given */
 	struct trace_import import; /* file and nr are all verbs' */
 	size_t cap;
-	bool activity, json;
+	bool activity, json, extra_given;
+	enum swf_extra extra;
 	struct setup_args setup;
 };
 
@@ -99,6 +111,10 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case KEY_DAYS:
 		r = parse_int(arg, 1, 3650, "--days", &a->days, &err);
 		return command_parsed(state, r, &err);
+	case KEY_EXTRA:
+		a->extra_given = true;
+		return command_parsed(
+			state, swf_words_extra(arg, &a->extra, &err), &err);
 	case KEY_FROM:
 		a->import.from = arg;
 		return 0;
@@ -125,7 +141,13 @@ static bool has_setup(const struct trace_args *a)
 static int check_stats(const struct trace_args *a, struct error *err)
 {
 	if (a->import.nr != 1)
-		return error_set(err, -EINVAL, "stats: which FILE?");
+		return error_set(err, -EINVAL,
+				 a->import.nr ? "stats: one FILE at a time"
+					      : "stats: which FILE?");
+	if (a->extra_given && a->activity)
+		return error_set(err, -EINVAL,
+				 "--extra-columns is for jobs, not for "
+				 "--activity");
 	if (has_setup(a) || a->output || a->setup.procs)
 		return error_set(err, -EINVAL,
 				 "stats makes no trace: leave out --workload, "
@@ -182,6 +204,8 @@ static int check_args(struct trace_args *a, struct error *err)
 {
 	bool import = a->verb && !strcmp(a->verb, "import");
 
+	if (a->extra_given && a->verb && strcmp(a->verb, "stats") != 0)
+		return error_set(err, -EINVAL, "--extra-columns is for stats");
 	if (!import && (a->import.from || a->import.every))
 		return error_set(err, -EINVAL,
 				 "--from and --every are for import");
@@ -218,7 +242,10 @@ static void print_jobs(const struct trace_stats *s)
 	printf("up to 3 min          %.1f %% of jobs\n", 100 * s->short_jobs);
 	printf("from 90 min on       %.1f %% of the work\n",
 	       100 * s->long_work);
-	printf("estimate / run time  %.2f\n", s->estimate);
+	if (isnan(s->estimate))
+		puts("estimate / run time  no job has an estimate");
+	else
+		printf("estimate / run time  %.2f\n", s->estimate);
 	puts("\nstint " STINT_VERSION);
 }
 
@@ -226,6 +253,8 @@ static void print_owners(const struct activity_stats *s)
 {
 	printf("%" PRIu32 " hosts over %.0f s, idle %.1f %% of the time\n",
 	       s->hosts, s->span, 100 * s->idle);
+	printf("for a minute at least %.1f %%, for 15 minutes %.1f %%\n",
+	       100 * s->idle_1, 100 * s->idle_15);
 	printf("%" PRIu64 " idle periods, median %.1f s, %.1f %% of up to 3 "
 	       "min\n",
 	       s->periods, s->median, 100 * s->brief);
@@ -242,13 +271,16 @@ static void print_stats_json(json_t *stats)
 
 static int show_jobs(const struct trace_args *a, struct error *err)
 {
-	const struct swf_options how = { .keep_low = true };
+	const struct swf_options how = { .keep_low = true,
+					 .keep_unknown = true,
+					 .extra = a->extra };
 	struct swf_trace trace;
 	struct trace_stats s;
 	int r = swf_read(a->import.file[0], &how, &trace, err);
 
 	if (r < 0)
 		return r;
+	swf_words_dropped(a->import.file[0], &trace);
 	trace_stats_make(&trace, &s);
 	swf_clear(&trace);
 	if (a->json)
@@ -272,6 +304,9 @@ static int show_owners(const struct trace_args *a, struct error *err)
 	free(text);
 	if (r < 0)
 		return r;
+	if (!activity.nr_hosts)
+		return error_set(err, -EINVAL, "%s: no host in it",
+				 a->import.file[0]);
 	activity_stats_make(&activity, &s);
 	activity_clear(&activity);
 	if (a->json)

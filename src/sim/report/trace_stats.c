@@ -8,7 +8,14 @@
 #include "core/xalloc.h"
 #include "sim/report/stats.h"
 
-enum { SHORT = 180, LONG = 5400, BRIEF = 180, QUIET = 600 };
+enum {
+	SHORT = 180,
+	LONG = 5400,
+	BRIEF = 180,
+	QUIET = 600,
+	MINUTE = 60,
+	QUARTER = 900
+};
 
 static const double idle_load = 0.2;
 
@@ -46,6 +53,7 @@ static void add_job(struct trace_stats *s, const struct swf_job *j,
 	s->size_mean += j->size;
 	s->serial += j->size == 1;
 	s->short_jobs += run <= SHORT;
+	s->estimates += j->estimate > 0;
 	s->estimate += usec_to_seconds(j->estimate) / run;
 	*work += run * j->size;
 	*work_long += run >= LONG ? run * j->size : 0;
@@ -81,7 +89,7 @@ void trace_stats_make(const struct swf_trace *trace, struct trace_stats *ret)
 	s.serial = ratio(s.serial, n);
 	s.short_jobs = ratio(s.short_jobs, n);
 	s.long_work = ratio(work_long, work);
-	s.estimate = ratio(s.estimate, n);
+	s.estimate = s.estimates ? s.estimate / (double)s.estimates : NAN;
 	free(run);
 	*ret = s;
 }
@@ -109,6 +117,8 @@ struct periods {
 	double *length;
 	size_t nr, cap;
 	double sum, quiet;
+	double after_1,
+		after_15; /* what is left of each after so many minutes */
 	uint64_t brief;
 };
 
@@ -123,6 +133,8 @@ static void add_period(struct periods *p, usec_t from, usec_t to)
 	p->sum += length;
 	p->brief += length <= BRIEF;
 	p->quiet += length >= QUIET ? length : 0;
+	p->after_1 += fmax(0, length - MINUTE);
+	p->after_15 += fmax(0, length - QUARTER);
 }
 
 static bool is_idle(const struct activity_host *h)
@@ -173,6 +185,8 @@ void activity_stats_make(const struct activity *a, struct activity_stats *ret)
 		walk_host(a, i, &p);
 	s.periods = p.nr;
 	s.idle = ratio(p.sum, s.span * a->nr_hosts);
+	s.idle_1 = ratio(p.after_1, s.span * a->nr_hosts);
+	s.idle_15 = ratio(p.after_15, s.span * a->nr_hosts);
 	s.brief = ratio((double)p.brief, (double)p.nr);
 	s.long_share = ratio(p.quiet, p.sum);
 	s.median = median_of(p.length, p.nr);
@@ -183,9 +197,11 @@ void activity_stats_make(const struct activity *a, struct activity_stats *ret)
 json_t *activity_stats_json(const struct activity_stats *s)
 {
 	return json_pack(
-		"{s:i, s:o, s:o, s:I, s:o, s:o, s:o}", "hosts", (int)s->hosts,
-		"span_s", json_number(s->span), "idle", json_number(s->idle),
-		"idle_periods", (json_int_t)s->periods, "idle_median_s",
-		json_number(s->median), "idle_brief", json_number(s->brief),
-		"idle_time_in_long", json_number(s->long_share));
+		"{s:i, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "hosts",
+		(int)s->hosts, "span_s", json_number(s->span), "idle",
+		json_number(s->idle), "idle_for_1_min", json_number(s->idle_1),
+		"idle_for_15_min", json_number(s->idle_15), "idle_periods",
+		(json_int_t)s->periods, "idle_median_s", json_number(s->median),
+		"idle_brief", json_number(s->brief), "idle_time_in_long",
+		json_number(s->long_share));
 }

@@ -21,12 +21,14 @@ struct trace_stats {
 	double gap, gap_cv; /* of submissions: mean seconds, and variation */
 	double run_mean, run_median, run_cv; /* seconds */
 	double size_mean;
-	double serial;	   /* share of jobs of one processor */
-	double short_jobs; /* of at most three minutes */
-	double long_work;  /* share of all work, of jobs of 90 minutes on */
-	double estimate;   /* mean of estimate / run, where there is one */
+	double serial;	    /* share of jobs of one processor */
+	double short_jobs;  /* of at most three minutes */
+	double long_work;   /* share of all work, of jobs of 90 minutes on */
+	uint64_t estimates; /* jobs that have one, */
+	double estimate; /* and their mean of estimate / run; NaN: there is none */
 };
 
+/* Of a trace that was read with keep_unknown. */
 void trace_stats_make(const struct swf_trace *trace, struct trace_stats *ret);
 json_t *trace_stats_json(const struct trace_stats *s);
 
@@ -37,8 +39,10 @@ json_t *trace_stats_json(const struct trace_stats *s);
  */
 struct activity_stats {
 	uint32_t hosts;
-	double span;	   /* seconds */
-	double idle;	   /* share of hosts' time */
+	double span; /* seconds */
+	double idle; /* share of hosts' time, */
+	double idle_1,
+		idle_15;   /* and that in which they were so for 1, 15 min */
 	uint64_t periods;  /* idle ones, */
 	double median;	   /* seconds of them, */
 	double brief;	   /* share of them of at most 3 minutes, */

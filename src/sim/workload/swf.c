@@ -210,8 +210,8 @@ static int parse_fields(struct parser *p, struct field *f)
 	if (!at_line_end(p) && p->options->extra == SWF_EXTRA_REFUSE)
 		return error_set(p->err, -EINVAL,
 				 "%s:%zu: more than 18 fields: an extended "
-				 "format; --extra-columns=ignore reads the "
-				 "first 18",
+				 "format; --extra-columns=ignore of stint sim "
+				 "and stint trace reads the first 18",
 				 p->name, p->line);
 	return 0;
 }
@@ -264,7 +264,9 @@ static void set_estimate(struct parser *p, struct swf_job *job, usec_t wanted)
 	job->estimate = wanted;
 	p->trace.no_estimate += wanted <= 0;
 	p->trace.raised += low;
-	if (wanted <= 0 || low || p->options->exact)
+	if (wanted <= 0 && p->options->keep_unknown)
+		job->estimate = 0;
+	else if (wanted <= 0 || low || p->options->exact)
 		job->estimate = job->run;
 }
 

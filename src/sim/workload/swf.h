@@ -51,6 +51,7 @@ struct swf_options {
 	bool drop_cancelled;  /* jobs with status 5, too, if they ran */
 	bool exact;	      /* estimates are the run times */
 	bool keep_low;	      /* leave estimates that are below the run time */
+	bool keep_unknown;    /* an estimate that is not known is 0 */
 	bool follow;	      /* fill in link */
 	uint64_t nr_jobs;     /* only the first so many by submit; 0: all */
 };
