@@ -137,9 +137,18 @@ setup() {
 		assert abs(row("part of the variance of 3")["ours"] - 1) < 1e-9
 		assert abs(row("cg, dynamite")["ours"] - 0.2) < 1e-9 and row("cg, dynamite")["met"]
 		assert abs(row("is, stint")["ours"] - 2) < 1e-9 and not row("is, stint")["met"]
-		assert row("ep, dynamite")["interval"] is None and not row("ep, dynamite")["met"]
+		assert row("ep, dynamite")["interval"] is None and row("ep, dynamite")["met"] is None
+		assert row("ep, dynamite")["ours"] == "not measured" and row("ep, dynamite")["note"] is None
 		assert abs(row("all of it")["ours"] - 2) < 1e-9
 	E
+	"$stint" reproduce dynamite:D-3 --measured="$dir/measured" >"$dir/text"
+	grep -q '^D-3    -       ep, dynamite: .* ours not measured$' "$dir/text"
+	grep -q '^1 of 2 met, 4 not measured; ' "$dir/text"
+	run -1 "$stint" reproduce dynamite --measured="$dir"
+	[[ "$output" == *"cannot read: Is a directory" ]]
+	: >"$dir/nothing"
+	run -1 "$stint" reproduce dynamite --measured="$dir/nothing"
+	[[ "$output" == *"there is nothing in it" ]]
 	echo nonsense >>"$dir/measured"
 	run "$stint" reproduce dynamite --measured="$dir/measured"
 	[ "$status" -eq 2 ]
@@ -147,6 +156,15 @@ setup() {
 	run "$stint" reproduce dynamite --measured="$dir/none"
 	[ "$status" -ne 0 ]
 	[[ "$output" == *"$dir/none: No such file"* ]]
+}
+
+@test "what is asked for wrongly is said before anything is computed" {
+	run -2 "$stint" reproduce S-4b
+	[[ "$output" == *"an id needs its paper before it: schnor:S-4b" ]]
+	run -2 "$stint" reproduce schnor:S-4b --json --markdown
+	: >"$dir/file"
+	run -1 "$stint" reproduce schnor:S-4b --figures "$dir/file"
+	[[ "$output" == *"--figures: '$dir/file': Not a directory" ]]
 }
 
 @test "the same seed gives the same bytes, whatever the workers" {

@@ -121,6 +121,32 @@ failed() { # STATUS WORDS COMMAND...
 	failed 1 "leaves nothing" a.csv a.csv --skip 1
 	failed 2 "neither size nor run" a.csv a.csv --by age
 	failed 1 "nowhere" a.csv a.csv --svg nowhere/x.svg
+	failed 2 "--json or --csv, not both" a.csv a.csv --json --csv
+	failed 2 "only one of the files" - a.csv - <a.csv
+	printf '%s\n' $head 1,0,0,10,4,4,10,0,0,done >b.csv
+	failed 1 "--procs: 3, and job 1 of b.csv had 4" b.csv b.csv -P 3
+	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,done >b.csv
+	head -c 100 /dev/zero >>b.csv
+	failed 1 "b.csv: this is not a text file" a.csv b.csv
+	printf '\xfd7zXZ\0\0' >b.csv
+	failed 1 "b.csv: packed by xz" a.csv b.csv
+}
+
+@test "jobs that are in one of the files alone are told" {
+	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,done 2,0,0,10,1,1,10,0,0,done >a.csv
+	printf '%s\n' $head 2,0,5,15,1,1,10,0,0,done 3,0,0,10,1,1,10,0,0,done 4,0,0,10,1,1,10,0,0,done >b.csv
+	run --separate-stderr -0 "$stint" compare a.csv b.csv
+	[ "$stderr" = "stint compare: a.csv has 2 jobs and b.csv 3, 1 of them in both: only the differences are of the same jobs" ]
+	run --separate-stderr -0 "$stint" compare a.csv a.csv
+	[ -z "$stderr" ]
+}
+
+@test "a table that begins with the mark of UTF-8, as spreadsheets write it" {
+	printf '%s\n' $head 1,0,0,10,1,1,10,0,0,done >a.csv
+	(printf '\xef\xbb\xbf'; cat a.csv) >b.csv
+	"$stint" compare a.csv b.csv --csv | grep -q '^all,wait,"b.csv",1,0,'
+	gzip -k b.csv
+	"$stint" compare a.csv b.csv.gz --csv | grep -q '^all,wait,"b.csv.gz",1,0,'
 }
 
 # The notebook runs in jupyter if that is there, else cell by cell; its last cell checks the

@@ -72,6 +72,7 @@ failed() { # WORDS LINE...
 	failed "wrong.csv:2: speed is '-1'" $head a,1,1,-1,
 	failed "wrong.csv:2: speed is 'nan'" $head a,1,1,nan,
 	failed "wrong.csv:2: memory is 'much'" $head a,1,1,1,much
+	failed "wrong.csv:2: memory is '0'" $head a,1,1,1,0
 	failed "wrong.csv:2: fewer fields" $head a,1
 	failed "wrong.csv:2: more fields" $head a,1,1,1,1G,x
 	failed "wrong.csv:1: column 'kind'" name,kind

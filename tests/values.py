@@ -110,7 +110,7 @@ LINES = {
         **COSTS, "hosts": HOSTS, "load": LOADS, "jobs": COUNTS, "policy": POLICIES,
         "procs": COUNTS, "replication": NUMBERS, "seed": NUMBERS, "speedup": SPEEDUPS,
         "workload": WORKLOADS, "extra-columns": WORDS, "paging": PAGINGS,
-        "host-memory": SIZES[:5], "rank-memory": SIZES[:5], "link": SIZES[:5],
+        "host-memory": SIZES[:5], "rank-memory": SIZES[:5], "link": SIZES[:6],
         "term": TERMS, "window": ["", "x", "1", ":x", "5:4", "1:1", "-1:5"]}),
     "sweep": (["-p", "fcfs", "-w", "ismail", "-n", "501"], {
         **COSTS, "hosts": HOSTS, "load": LOADS + ["1:2", "2:1:1", "1:2:0"],

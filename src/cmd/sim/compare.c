@@ -72,10 +72,24 @@ static int parse_metric(const char *text, enum compare_metric *ret,
 			 text);
 }
 
-static void add_run(struct args *a, const char *path)
+static int add_run(struct args *a, const char *path, struct error *err)
 {
+	for (size_t k = 0; !strcmp(path, "-") && k < a->nr; k++)
+		if (!strcmp(a->run[k].name, "-"))
+			return error_set(err, -EINVAL,
+					 "standard input (-) can be only one "
+					 "of the files");
 	array_room(a->run, a->nr, &a->cap);
 	a->run[a->nr++] = (struct compare_run){ .name = path };
+	return 0;
+}
+
+static int take_format(struct args *a, enum format format, struct error *err)
+{
+	if (a->format != FORMAT_TEXT && a->format != format)
+		return error_set(err, -EINVAL, "--json or --csv, not both");
+	a->format = format;
+	return 0;
 }
 
 static int parse_value(struct args *a, int key, const char *arg,
@@ -102,18 +116,16 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'j':
-		a->format = FORMAT_JSON;
-		return 0;
 	case KEY_CSV:
-		a->format = FORMAT_CSV;
-		return 0;
+		r = take_format(a, key == 'j' ? FORMAT_JSON : FORMAT_CSV, &err);
+		return command_parsed(state, r, &err);
 	case KEY_SVG:
 		a->svg = arg;
 		return command_parsed(
 			state, plot_check_name("--svg", arg, &err), &err);
 	case ARGP_KEY_ARG:
-		add_run(a, arg);
-		return 0;
+		r = add_run(a, arg, &err);
+		return command_parsed(state, r, &err);
 	}
 	r = parse_value(a, key, arg, &err);
 	return r > 0 ? ARGP_ERR_UNKNOWN : command_parsed(state, r, &err);
@@ -137,13 +149,54 @@ static int read_run(struct compare_run *run, size_t skip, struct error *err)
 	return 0;
 }
 
+/* A machine that is smaller than a job is not the one that they ran on. */
+static int check_procs(const struct compare_run *run, int64_t procs,
+		       struct error *err)
+{
+	const struct sim_result *s = &run->result;
+
+	for (size_t i = 0; procs && i < s->nr; i++)
+		if (s->record[i].procs > procs)
+			return error_set(err, -EINVAL,
+					 "--procs: %" PRId64
+					 ", and job %" PRId64 " of %s had "
+					 "%" PRIu32,
+					 procs, s->record[i].id, run->name,
+					 s->record[i].procs);
+	return 0;
+}
+
+/* Means over other jobs than the first run's mislead: it is said. */
+static void tell_unpaired(const struct compare_run *first,
+			  const struct compare_run *run)
+{
+	size_t pairs = 0;
+
+	for (size_t i = 0; i < first->result.nr; i++)
+		pairs += run->match[i] != SIZE_MAX;
+	if (pairs < first->result.nr || pairs < run->result.nr)
+		fprintf(stderr,
+			"stint compare: %s has %zu jobs and %s %zu, %zu of "
+			"them in both: only the differences are of the same "
+			"jobs\n",
+			first->name, first->result.nr, run->name,
+			run->result.nr, pairs);
+}
+
 static int read_runs(struct args *a, struct error *err)
 {
 	int r = 0;
 
-	for (size_t k = 0; k < a->nr && !r; k++)
+	for (size_t k = 0; k < a->nr && !r; k++) {
 		r = read_run(&a->run[k], (size_t)a->skip, err);
-	return r ? r : compare_pair(a->run, a->nr, err);
+		if (!r)
+			r = check_procs(&a->run[k], a->procs, err);
+	}
+	if (!r)
+		r = compare_pair(a->run, a->nr, err);
+	for (size_t k = 1; k < a->nr && !r; k++)
+		tell_unpaired(&a->run[0], &a->run[k]);
+	return r;
 }
 
 /* ---- printing ---- */

@@ -94,6 +94,18 @@ static int parse_bytes(const char *text, const char *option, uint64_t *ret,
 	return r < 0 ? error_prefix(err, r, "%s", option) : 0;
 }
 
+static int parse_link(const char *text, uint64_t *ret, struct error *err)
+{
+	int r = parse_bytes(text, "--link", ret, err);
+
+	if (!r && !*ret)
+		r = error_set(err, -EINVAL,
+			      "--link: over one of no bytes a second nothing "
+			      "ever moves: leave it out, and moves take the "
+			      "--rank-cost alone");
+	return r;
+}
+
 static int parse_value(struct owner_args *a, int key, const char *arg,
 		       struct error *err)
 {
@@ -103,7 +115,7 @@ static int parse_value(struct owner_args *a, int key, const char *arg,
 	case KEY_TERM:
 		return set_term(&a->terms, arg, err);
 	case KEY_LINK:
-		return parse_bytes(arg, "--link", &c->costs.link, err);
+		return parse_link(arg, &c->costs.link, err);
 	case KEY_MEMORY:
 		return parse_bytes(arg, "--rank-memory", &c->rank_memory, err);
 	default:
@@ -168,6 +180,8 @@ int owner_args_open(struct owner_args *a, struct error *err)
 	free(text);
 	if (r < 0)
 		return r;
+	if (!a->activity.nr_hosts)
+		return error_set(err, -EINVAL, "%s: no host in it", a->path);
 	a->config->activity = &a->activity;
 	a->config->terms = &a->terms;
 	return 0;

@@ -49,6 +49,15 @@ struct args {
 	bool list;
 };
 
+static int take_form(struct args *a, enum form form, struct error *err)
+{
+	if (a->form != TEXT && a->form != form)
+		return error_set(err, -EINVAL,
+				 "--json or --markdown, not both");
+	a->form = form;
+	return 0;
+}
+
 static error_t parse_reproduce(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
@@ -75,10 +84,8 @@ static error_t parse_reproduce(int key, char *arg, struct argp_state *state)
 		a->reproduce.measured = arg;
 		break;
 	case KEY_JSON:
-		a->form = JSON;
-		break;
 	case KEY_MARKDOWN:
-		a->form = MARKDOWN;
+		rc = take_form(a, key == KEY_JSON ? JSON : MARKDOWN, &err);
 		break;
 	case KEY_FIGURES:
 		a->reproduce.figures = arg;
@@ -108,10 +115,17 @@ static void show_progress(void *arg, const char *id)
 	fprintf(stderr, "\r\033[K%s ", id);
 }
 
+/* It is to be told before anything is computed that figures cannot go there. */
 static int make_directory(const char *path, struct error *err)
 {
-	if (path && mkdir(path, 0777) < 0 && errno != EEXIST)
+	struct stat st;
+
+	if (!path || !mkdir(path, 0777))
+		return 0;
+	if (errno != EEXIST)
 		return error_sys(err, -errno, "cannot make '%s'", path);
+	if (!stat(path, &st) && !S_ISDIR(st.st_mode))
+		return error_sys(err, -ENOTDIR, "--figures: '%s'", path);
 	return 0;
 }
 

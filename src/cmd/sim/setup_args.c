@@ -8,7 +8,7 @@
 
 bool setup_args_is_load(double load)
 {
-	return load > 0 && load <= 1000;
+	return load >= 1e-6 && load <= 1000;
 }
 
 int setup_args_no_follow(struct error *err)
@@ -26,7 +26,8 @@ static int parse_load(const char *text, double *ret, struct error *err)
 	if (end == text || *end || !setup_args_is_load(v))
 		return error_set(
 			err, -EINVAL,
-			"--load: '%s' is not a load: give a number above 0",
+			"--load: '%s' is not a load: give a number from "
+			"0.000001 to 1000",
 			text);
 	*ret = v;
 	return 0;

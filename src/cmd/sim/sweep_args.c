@@ -131,8 +131,8 @@ static int parse_loads(struct sweep_args *a, const char *text,
 		if (end == p || !setup_args_is_load(x) || (*end && *end != ','))
 			return error_set(err, -EINVAL,
 					 "--load: '%s' is not L,... or "
-					 "FROM:TO:STEP with loads above 0 and "
-					 "up to 1000",
+					 "FROM:TO:STEP with loads from "
+					 "0.000001 to 1000",
 					 text);
 		add_load(a, x);
 		p = end + 1;
@@ -214,6 +214,17 @@ static int parse_number(struct sweep_args *a, int key, const char *arg,
 	return 1;
 }
 
+static int take_format(struct sweep_args *a, enum sweep_format format,
+		       struct error *err)
+{
+	if (!a->table && a->format != format)
+		return error_set(err, -EINVAL,
+				 "one of --json, --csv and --tsv, not two");
+	a->table = false;
+	a->format = format;
+	return 0;
+}
+
 static int parse_option(struct sweep_args *a, int key, const char *arg,
 			struct error *err)
 {
@@ -234,11 +245,11 @@ static int parse_option(struct sweep_args *a, int key, const char *arg,
 	case KEY_JSON:
 	case KEY_CSV:
 	case KEY_TSV:
-		a->table = false;
-		a->format = key == KEY_JSON  ? SWEEP_JSON
-			    : key == KEY_CSV ? SWEEP_CSV
-					     : SWEEP_TSV;
-		return 0;
+		return take_format(a,
+				   key == KEY_JSON  ? SWEEP_JSON
+				   : key == KEY_CSV ? SWEEP_CSV
+						    : SWEEP_TSV,
+				   err);
 	}
 	return parse_number(a, key, arg, err);
 }

@@ -77,14 +77,21 @@ static void find_arrival(struct engine *g)
 
 static int look_ahead(struct engine *g, struct error *err)
 {
-	usec_t last = g->next.submit;
+	const usec_t far = INT64_MAX / 4; /* what cannot be counted is beyond */
+	usec_t last = g->next.submit, *at = &g->next.submit;
 	int r = workload_next(g->config->workload, &g->next, err);
 
 	if (r < 0)
 		return r;
 	g->more = r > 0;
 	find_arrival(g);
-	if (g->more && g->result.nr && g->next.submit < last)
+	if (g->more && (*at > far || *at < -far))
+		return error_set(err, -ERANGE,
+				 "workload: job %" PRId64
+				 " arrives in more than 70000 years: at a "
+				 "greater load it comes sooner",
+				 g->next.id);
+	if (g->more && g->result.nr && *at < last)
 		return error_set(err, -EPROTO,
 				 "workload: job %" PRId64
 				 " arrives before the one before it",

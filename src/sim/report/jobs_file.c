@@ -152,7 +152,13 @@ int jobs_file_read(const char *path, struct sim_result *ret, struct error *err)
 	if (r < 0)
 		return r;
 	t.text = text;
-	r = read_jobs(&t, &result);
+	if (strlen(text) != size)
+		r = error_set(err, -EINVAL,
+			      "%s: this is not a text file: there is a NUL in "
+			      "it",
+			      path);
+	else
+		r = read_jobs(&t, &result);
 	free(text);
 	if (r < 0)
 		sim_result_clear(&result);

@@ -65,6 +65,22 @@ void reproduce_range(struct reproduce *r, char *what, double low, double high,
 	add_number(r, what, published, low, high, ours, note);
 }
 
+void reproduce_measured(struct reproduce *r, char *what, double low,
+			double high, struct estimate ours, char *note)
+{
+	struct reproduce_row *row;
+
+	reproduce_range(r, what, low, high, ours, note);
+	if (!isnan(ours.value))
+		return;
+	row = &r->row[r->nr - 1];
+	row->lacking = true;
+	free(row->ours);
+	free(row->note);
+	row->ours = xstrdup("not measured");
+	row->note = NULL;
+}
+
 void reproduce_fact(struct reproduce *r, char *what, const char *published,
 		    char *ours, bool met, char *note)
 {

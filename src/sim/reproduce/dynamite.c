@@ -19,11 +19,11 @@
 /* ---- the file ---- */
 
 /* One line into list, if it is of that id. */
-static int take_line(json_t *list, const char *text, const char *id,
-		     struct error *err)
+static int take_line(json_t *list, const char *text, size_t size,
+		     const char *id, struct error *err)
 {
 	json_error_t why;
-	json_t *line = json_loads(text, 0, &why);
+	json_t *line = json_loadb(text, size, 0, &why);
 	const char *of = json_string_value(json_object_get(line, "id"));
 
 	if (!of) {
@@ -45,17 +45,23 @@ static int read_lines(const struct reproduce *r, json_t **ret,
 	json_t *list;
 	char *text = NULL;
 	size_t size = 0;
+	ssize_t n;
 	int rc = 0, number = 0;
 
 	if (!f)
 		return error_sys(err, -errno, "%s", r->measured);
 	list = json_array();
-	while (!rc && getline(&text, &size, f) > 0) {
+	while (!rc && (n = getline(&text, &size, f)) > 0) {
 		number++;
-		rc = take_line(list, text, r->id, err);
+		rc = take_line(list, text, (size_t)n, r->id, err);
 	}
 	if (rc < 0)
 		error_prefix(err, rc, "%s:%d", r->measured, number);
+	else if (ferror(f))
+		rc = error_sys(err, -errno, "%s: cannot read", r->measured);
+	else if (!number)
+		rc = error_set(err, -ENODATA, "%s: there is nothing in it",
+			       r->measured);
 	free(text);
 	fclose(f);
 	if (rc < 0)
@@ -168,10 +174,10 @@ static int d1(struct reproduce *r, struct error *err)
 			percent_more(ratio(r, list, &k, "ours", "bare", NULL));
 
 		/* To be better than published is no difference. */
-		reproduce_range(r, xstrdup(sizes[i].what), -INFINITY,
-				sizes[i].high, e,
-				reproduce_text("published: %g to %g",
-					       sizes[i].low, sizes[i].high));
+		reproduce_measured(r, xstrdup(sizes[i].what), -INFINITY,
+				   sizes[i].high, e,
+				   reproduce_text("published: %g to %g",
+						  sizes[i].low, sizes[i].high));
 	}
 	json_decref(list);
 	return rc;
@@ -208,11 +214,12 @@ static int d2(struct reproduce *r, struct error *err)
 		return rc;
 	p = pairs_of(list, &any, "seconds", "bytes", NULL);
 	v = straightness(&p);
-	reproduce_range(r,
-			reproduce_text("part of the variance of %zu moves that "
-				       "a straight line explains",
-				       p.nr),
-			0.95, 1, (struct estimate){ v, v, v }, NULL);
+	reproduce_measured(
+		r,
+		reproduce_text("part of the variance of %zu moves that "
+			       "a straight line explains",
+			       p.nr),
+		0.95, 1, (struct estimate){ v, v, v }, NULL);
 	free_pairs(&p);
 	json_decref(list);
 	return 0;
@@ -236,14 +243,15 @@ static void tell_kernel(struct reproduce *r, const json_t *list,
 
 	if (isnan(e.value) && strcmp(policy, "dynamite") != 0)
 		return; /* theirs is asked for, others are there if measured */
-	reproduce_range(r,
-			reproduce_text("%s, %s: time lost with the decider, "
-				       "part of that without",
-				       p->kernel, policy),
-			-INFINITY, p->with / p->without, e,
-			reproduce_text("without: %.0f %% more time, published "
-				       "%g %%",
-				       without.value, p->without));
+	reproduce_measured(
+		r,
+		reproduce_text("%s, %s: time lost with the decider, "
+			       "part of that without",
+			       p->kernel, policy),
+		-INFINITY, p->with / p->without, e,
+		reproduce_text("without: %.0f %% more time, published "
+			       "%g %%",
+			       without.value, p->without));
 }
 
 static void tell_kernels(struct reproduce *r, const json_t *list,
@@ -283,15 +291,15 @@ static int d4(struct reproduce *r, struct error *err)
 	if (rc < 0)
 		return rc;
 	tell_kernels(r, list, table);
-	reproduce_range(
+	reproduce_measured(
 		r, xstrdup("ranks that can move, % more time"), -INFINITY, 1.5,
 		percent_more(ratio(r, list, &any, "movable", "bare", NULL)),
 		NULL);
-	reproduce_range(
+	reproduce_measured(
 		r, xstrdup("monitor and decider, % more time"), -INFINITY, 2,
 		percent_more(ratio(r, list, &any, "watched", "movable", NULL)),
 		NULL);
-	reproduce_range(
+	reproduce_measured(
 		r, xstrdup("all of it, % more time"), -INFINITY, 5,
 		percent_more(ratio(r, list, &any, "watched", "bare", NULL)),
 		NULL);

@@ -44,11 +44,21 @@ static size_t count_met(const struct reproduce *r)
 	return met;
 }
 
-/* Are all rows of an id met? */
+static size_t count_lacking(const struct reproduce *r)
+{
+	size_t lacking = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		lacking += r->row[i].lacking;
+	return lacking;
+}
+
+/* Are all rows of an id met, as far as they are there? */
 static bool all_met(const struct reproduce *r, const char *id)
 {
 	for (size_t i = 0; i < r->nr; i++)
-		if (!strcmp(r->row[i].id, id) && !r->row[i].met)
+		if (!strcmp(r->row[i].id, id) && !r->row[i].met &&
+		    !r->row[i].lacking)
 			return false;
 	return true;
 }
@@ -76,6 +86,25 @@ static bool last_of_id(const struct reproduce *r, size_t i)
 	return i + 1 == r->nr || strcmp(r->row[i].id, r->row[i + 1].id) != 0;
 }
 
+static const char *verdict(const struct reproduce_row *row)
+{
+	return row->met ? "met" : row->lacking ? "-" : "DIFFERS";
+}
+
+static void print_count(const struct reproduce *r, FILE *to)
+{
+	size_t lacking = count_lacking(r);
+
+	fprintf(to, "%zu of %zu met", count_met(r), r->nr - lacking);
+	if (lacking)
+		fprintf(to, ", %zu not measured", lacking);
+	fprintf(to,
+		"; intervals at %g %%; seed %" PRIu64 "; stint " STINT_VERSION
+		"%s\n",
+		r->level * 100, r->seed,
+		r->quick ? "; shortened runs (--quick)" : "");
+}
+
 void reproduce_print(const struct reproduce *r, FILE *to)
 {
 	for (size_t i = 0; i < r->nr; i++) {
@@ -83,8 +112,7 @@ void reproduce_print(const struct reproduce *r, FILE *to)
 		const char *cause = cause_of(r, row->id);
 
 		fprintf(to, "%-6s %-7s %s: published %s, ours %s\n", row->id,
-			row->met ? "met" : "DIFFERS", row->what, row->published,
-			row->ours);
+			verdict(row), row->what, row->published, row->ours);
 		if (row->note)
 			print_remarks(row->note, "               ", to);
 		if (cause && last_of_id(r, i))
@@ -92,11 +120,7 @@ void reproduce_print(const struct reproduce *r, FILE *to)
 				all_met(r, row->id) ? "read:  " : "cause: ",
 				cause);
 	}
-	fprintf(to,
-		"%zu of %zu met; intervals at %g %%; seed %" PRIu64
-		"; stint " STINT_VERSION "%s\n",
-		count_met(r), r->nr, r->level * 100, r->seed,
-		r->quick ? "; shortened runs (--quick)" : "");
+	print_count(r, to);
 }
 
 void reproduce_print_json(const struct reproduce *r, FILE *to)
@@ -114,12 +138,15 @@ void reproduce_print_json(const struct reproduce *r, FILE *to)
 					  json_number(row->value.high));
 		}
 		json_line(
-			json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:s?, s:s?, "
+			json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s?, s:s?, "
 				  "s:I, s:b, s:s}",
 				  "id", row->id, "what", row->what, "published",
 				  row->published, "ours", ours, "interval",
-				  interval, "met", row->met, "note", row->note,
-				  "cause", cause_of(r, row->id), "seed",
+				  interval, "met",
+				  row->lacking ? json_null()
+					       : json_boolean(row->met),
+				  "note", row->note, "cause",
+				  cause_of(r, row->id), "seed",
 				  (json_int_t)r->seed, "quick", r->quick,
 				  "stint", STINT_VERSION),
 			to);
@@ -160,7 +187,10 @@ static void print_table(const struct reproduce *r, const char *id, FILE *to)
 		print_cell(row->published, to);
 		fputs(" | ", to);
 		print_cell(row->ours, to);
-		fprintf(to, " | %s |\n", row->met ? "met" : "**differs**");
+		fprintf(to, " | %s |\n",
+			row->met       ? "met"
+			: row->lacking ? "not measured"
+				       : "**differs**");
 	}
 	fputc('\n', to);
 	for (size_t i = 0; i < r->nr; i++)

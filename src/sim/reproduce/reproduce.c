@@ -37,11 +37,30 @@ static int run_entry(struct reproduce *r, const struct reproduce_entry *e,
 	return rc < 0 ? error_prefix(err, rc, "%s", e->id) : 0;
 }
 
+/* Which paper's result is called so; NULL: none. */
+static const char *paper_of(const char *id)
+{
+	const struct reproduce_paper *p;
+
+	for (size_t i = 0; (p = reproduce_nth(i)); i++)
+		for (const struct reproduce_entry *e = p->entry; e->id; e++)
+			if (!strcmp(e->id, id))
+				return p->name;
+	return NULL;
+}
+
 static int no_paper(const char *which, struct error *err)
 {
+	const char *paper = paper_of(which);
 	char *text = xstrdup("all");
 	int rc;
 
+	if (paper) {
+		free(text);
+		return error_set(err, -EINVAL,
+				 "an id needs its paper before it: %s:%s",
+				 paper, which);
+	}
 	for (size_t i = 0; reproduce_nth(i); i++) {
 		char *longer =
 			xasprintf("%s, %s", text, reproduce_nth(i)->name);

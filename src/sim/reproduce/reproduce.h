@@ -32,7 +32,8 @@ struct reproduce_row {
 	char *ours;	       /* as text */
 	struct estimate value; /* NaN where it is no number */
 	bool met;
-	char *note; /* or NULL */
+	bool lacking; /* nobody has measured it: neither met nor not */
+	char *note;   /* or NULL */
 };
 
 /* A figure that was drawn. */
@@ -123,6 +124,9 @@ void reproduce_number(struct reproduce *r, char *what, double published,
 /* A number, published as lying between two. */
 void reproduce_range(struct reproduce *r, char *what, double low, double high,
 		     struct estimate ours, char *note);
+/* The same of what was to be measured: NaN says that nobody has. */
+void reproduce_measured(struct reproduce *r, char *what, double low,
+			double high, struct estimate ours, char *note);
 /* A statement, and what we found. */
 void reproduce_fact(struct reproduce *r, char *what, const char *published,
 		    char *ours, bool met, char *note);

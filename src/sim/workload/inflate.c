@@ -122,8 +122,36 @@ static int gunzip(const char *path, const struct bytes *in, struct bytes *out,
 	return r;
 }
 
+/* Files that people take for texts, by how they begin; gzip is read. */
+static int check_kind(const char *text, size_t size, const char *name,
+		      struct error *err)
+{
+	static const char *const kinds[][2] = {
+		{ "zstd", "\x28\xb5\x2f\xfd" },
+		{ "xz", "\xfd\x37zXZ" },
+		{ "bzip2", "BZh" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t n = strlen(kinds[i][1]);
+
+		if (size >= n && !memcmp(text, kinds[i][1], n))
+			return error_set(err, -EINVAL,
+					 "%s: packed by %s; unpack it first "
+					 "(gzip alone is read as it is)",
+					 name, kinds[i][0]);
+	}
+	return 0;
+}
+
 static void finish(struct bytes *b, char **ret, size_t *ret_size)
 {
+	static const char mark[] = { '\xef', '\xbb', '\xbf' }; /* of UTF-8 */
+
+	if (b->n >= sizeof(mark) && !memcmp(b->p, mark, sizeof(mark))) {
+		b->n -= sizeof(mark);
+		memmove(b->p, b->p + sizeof(mark), b->n);
+	}
 	need(b, 1);
 	b->p[b->n] = '\0';
 	*ret = b->p;
@@ -146,8 +174,13 @@ int inflate_read(const char *path, char **ret, size_t *ret_size,
 	if (r < 0)
 		return r;
 	if (in.n < 2 || (uint8_t)in.p[0] != 0x1f || (uint8_t)in.p[1] != 0x8b) {
-		finish(&in, ret, ret_size);
-		return 0;
+		r = check_kind(in.p, in.n, is_stdin ? "standard input" : path,
+			       err);
+		if (r < 0)
+			free(in.p);
+		else
+			finish(&in, ret, ret_size);
+		return r;
 	}
 	r = gunzip(path, &in, &out, err);
 	free(in.p);

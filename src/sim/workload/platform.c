@@ -119,7 +119,10 @@ static int set_field(struct kind *k, enum column c, const char *text)
 	case COLUMN_SPEED:
 		return parse_real(text, 1e-9, 1e18, &k->speed, NULL);
 	case COLUMN_MEMORY:
-		return *text ? parse_size(text, &k->memory, NULL) : 0;
+		return *text && (parse_size(text, &k->memory, NULL) ||
+				 !k->memory)
+			       ? -EINVAL
+			       : 0;
 	case NR_COLUMNS:
 		break;
 	}
