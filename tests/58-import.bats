@@ -52,6 +52,7 @@ failed() { # STATUS WORDS ARGUMENT...
 	try "${good/01T10/01 10}" "Submit is '2026-01-01 10:00:00'"
 	try "${good/00:01/00:0x}" "End is"
 	try "${good/T10:00:01/T09:00:00}" "End is"
+	try "${good/|1|/|-1|}" "AllocCPUS is '-1'"
 	try "$good|x" "7 fields, and the first line names 6"
 	try "${good/|1|/|one|}x" "Timelimit is '00:10:00x'"
 	try "${good/00:10/99999999999999999:10}" "Timelimit is"
@@ -78,7 +79,13 @@ failed() { # STATUS WORDS ARGUMENT...
 500,h1,owner,here
 600,h1,owner,away" ]
 	echo "10 down 1" >own
-	failed 1 "no header" --from fta own
+	failed 1 "own:1: no header of an event_trace" --from fta own
+	echo "hello world" >own
+	failed 1 "own:1: no header of an event_trace" --from fta own
+	head -1 f.tab >own
+	failed 1 "own: no event in it" --from fta own
+	printf '1 1 7 1 1500 1000\n' >>own
+	failed 1 "own:2: it stops before it starts" --from fta own
 	sed -i 's/1200/x/' f.tab
 	failed 1 "f.tab:4" --from fta f.tab
 }

@@ -32,16 +32,11 @@ int activity_import_fta(const char *path, struct activity *ret,
 {
 	struct activity made = ACTIVITY_INIT;
 	struct sim_script script;
-	int r = script_read(path, &script, err);
+	int r = script_read_fta(path, &script, err);
 
 	if (r < 0)
 		return r;
-	if (!script.relative)
-		r = error_set(err, -EINVAL,
-			      "%s: no header of an event_trace table (\"# "
-			      "event_id ...\") before its lines",
-			      path);
-	else if (script.nr_hosts > ACTIVITY_HOSTS_MAX)
+	if (script.nr_hosts > ACTIVITY_HOSTS_MAX)
 		r = error_set(err, -EINVAL,
 			      "%s: %u nodes; a script has %d hosts at most",
 			      path, script.nr_hosts, ACTIVITY_HOSTS_MAX);

@@ -109,7 +109,8 @@ static int get_number(const struct table *t, enum column c, int64_t *ret)
 	const char *text = table_text(t, c);
 
 	*ret = -1;
-	if (is_unknown(text))
+	if (is_unknown(text) &&
+	    !(*text == '-' && isdigit((unsigned char)text[1])))
 		return 0;
 	return parse_int(text, 0, INT32_MAX, "", ret, NULL)
 		       ? table_bad_value(t, c)

@@ -19,6 +19,7 @@ struct reader {
 	size_t line, cap;
 	struct sim_script script;
 	int64_t nr_booked;
+	bool only_fta; /* no event file of ours will do */
 	/* FTA: columns by name, -1 without; nodes in the order of appearance */
 	int col_node, col_type, col_start, col_stop;
 	struct names nodes;
@@ -184,6 +185,10 @@ static int parse_fta(struct reader *r, char **f, unsigned n)
 	if (parse_epoch(r, f[r->col_start], &start) < 0 ||
 	    parse_epoch(r, f[r->col_stop], &stop) < 0)
 		return -EINVAL;
+	if (stop < start)
+		return error_set(r->err, -EINVAL,
+				 "%s:%zu: it stops before it starts", r->name,
+				 r->line);
 	node = names_add(&r->nodes, f[r->col_node]);
 	r->script.nr_hosts = names_count(&r->nodes);
 	append(r, start, up ? SCRIPT_UP : SCRIPT_DOWN)->target = node;
@@ -216,6 +221,11 @@ static int parse_line(struct reader *r, char *line)
 		parse_header(r, f, n);
 	else if (r->script.relative)
 		return parse_fta(r, f, n);
+	else if (r->only_fta)
+		return error_set(r->err, -EINVAL,
+				 "%s:%zu: no header of an event_trace table "
+				 "(\"# event_id ...\") before this line",
+				 r->name, r->line);
 	else
 		return parse_own(r, f, n);
 	return 0;
@@ -241,47 +251,71 @@ static void make_relative(struct sim_script *s)
 		s->event[i].at -= first;
 }
 
-int script_parse(char *text, size_t size, const char *name,
-		 struct sim_script *ret, struct error *err)
+static int parse_text(struct reader *r, char *text, size_t size,
+		      struct sim_script *ret)
 {
-	struct reader r = { .name = name, .err = err };
-	char *rest = text, *line;
+	char *line;
 	int code = 0;
 
 	if (strlen(text) != size)
 		return error_set(
-			err, -EINVAL,
+			r->err, -EINVAL,
 			"%s: this is not a text file: there is a NUL in it",
-			name);
-	while (!code && (line = strsep(&rest, "\n"))) {
-		r.line++;
-		code = parse_line(&r, line);
+			r->name);
+	while (!code && (line = strsep(&text, "\n"))) {
+		r->line++;
+		code = parse_line(r, line);
 	}
-	names_clear(&r.nodes);
+	names_clear(&r->nodes);
+	if (!code && r->only_fta && !r->script.nr)
+		code = error_set(r->err, -EINVAL,
+				 "%s: no event in it, after a header of an "
+				 "event_trace table (\"# event_id ...\")",
+				 r->name);
 	if (code < 0) {
-		script_clear(&r.script);
+		script_clear(&r->script);
 		return code;
 	}
-	if (r.script.nr)
-		qsort(r.script.event, r.script.nr, sizeof(*r.script.event),
+	if (r->script.nr)
+		qsort(r->script.event, r->script.nr, sizeof(*r->script.event),
 		      compare_lines);
-	if (r.script.relative)
-		make_relative(&r.script);
-	*ret = r.script;
+	if (r->script.relative)
+		make_relative(&r->script);
+	*ret = r->script;
 	return 0;
+}
+
+int script_parse(char *text, size_t size, const char *name,
+		 struct sim_script *ret, struct error *err)
+{
+	struct reader r = { .name = name, .err = err };
+
+	return parse_text(&r, text, size, ret);
+}
+
+static int read_file(const char *path, bool only_fta, struct sim_script *ret,
+		     struct error *err)
+{
+	struct reader r = { .name = path, .only_fta = only_fta, .err = err };
+	char *text;
+	size_t size;
+	int rc = inflate_read(path, &text, &size, err);
+
+	if (rc < 0)
+		return rc;
+	rc = parse_text(&r, text, size, ret);
+	free(text);
+	return rc;
 }
 
 int script_read(const char *path, struct sim_script *ret, struct error *err)
 {
-	char *text;
-	size_t size;
-	int r = inflate_read(path, &text, &size, err);
+	return read_file(path, false, ret, err);
+}
 
-	if (r < 0)
-		return r;
-	r = script_parse(text, size, path, ret, err);
-	free(text);
-	return r;
+int script_read_fta(const char *path, struct sim_script *ret, struct error *err)
+{
+	return read_file(path, true, ret, err);
 }
 
 void script_clear(struct sim_script *script)

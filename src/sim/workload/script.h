@@ -69,7 +69,10 @@ struct sim_script {
 /* Errors name file and line.  script_clear() frees *ret. */
 int script_read(const char *path, struct sim_script *ret,
 		struct error *err) must_check;
-/* The same for text of size bytes and a NUL. */
+/* The same of nothing but an event_trace table of the Failure Trace Archive. */
+int script_read_fta(const char *path, struct sim_script *ret,
+		    struct error *err) must_check;
+/* The same as script_read() for text of size bytes and a NUL. */
 int script_parse(char *text, size_t size, const char *name,
 		 struct sim_script *ret, struct error *err) must_check;
 void script_clear(struct sim_script *script);
