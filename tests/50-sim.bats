@@ -218,17 +218,6 @@ assert s["version"]'
 	done
 }
 
-@test "loads that no time can hold, links that carry nothing, scripts of no host" {
-	small
-	fails "'1e-300' is not a load" "$stint" sim -p fcfs -w ismail -n 600 -L 1e-300
-	fails "'1e-300' is not" "$stint" sim -p fcfs --swf "$dir/t.swf" -L 1e-300
-	fails "'1e-7' is not L," "$stint" sweep -p fcfs -w ismail -L 1e-7
-	fails "arrives in more than 70000 years" "$stint" sim -p fcfs -w poisson:mean=1000000000 -n 5 -L 1e-6
-	fails "--link: over one of no bytes" "$stint" sim -p fcfs --swf "$dir/t.swf" --link 0
-	echo time,host,what,value >"$dir/none.csv"
-	fails "none.csv: no host in it" "$stint" sim -p fcfs --swf "$dir/t.swf" --activity "$dir/none.csv"
-}
-
 @test "bad traces: one line with file and line, no output" {
 	out=$dir/jobs.csv
 	small; sed -i '3s/ 4 60/ x 60/' "$dir/t.swf"

@@ -17,6 +17,7 @@ struct bar {
 	int64_t job;
 	usec_t from, to;
 	uint32_t row, rows; /* first processor, and how many */
+	uint32_t of;	    /* that its job has then */
 };
 
 /* The processors of a job that runs; by its ix. */
@@ -110,7 +111,7 @@ static void let_go(struct gantt *g, const struct job *job, usec_t now)
 			;
 		if (now > h->since)
 			add_bar(g, (struct bar){ job->id, h->since, now,
-						 h->row[i], k - i });
+						 h->row[i], k - i, h->n });
 	}
 	for (uint32_t i = 0; i < h->n; i++)
 		g->used[h->row[i]] = false;
@@ -229,16 +230,19 @@ static void write_bar(const struct gantt *g, const struct chart *c,
 	double width = (fmin(until, c->to) - fmax(from, c->from)) * c->x;
 	double top = TOP + b->row * c->y, height = b->rows * c->y;
 	int strength = 90 - (int)((uint64_t)b->job / NR_COLOURS % 3) * 20;
-	char id[24];
+	char id[24], of[24] = "";
 	int digits = snprintf(id, sizeof(id), "%" PRId64, b->job);
 
+	if (b->of > b->rows)
+		snprintf(of, sizeof(of), " of %" PRIu32, b->of);
 	fprintf(to,
-		"<g><title>job %s, %" PRIu32
-		" processors, %.6g s to %.6g s</title><rect x=\"%.2f\" "
+		"<g><title>job %s, %" PRIu32 "%s processor%s, %.12g s to %.12g "
+		"s</title><rect x=\"%.2f\" "
 		"y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
 		"fill-opacity=\"0.%d\"/>",
-		id, b->rows, from, until, left, top, width, height,
-		colours[(uint64_t)b->job % NR_COLOURS], strength);
+		id, b->rows, of, b->of > 1 ? "s" : "", from, until, left, top,
+		width, height, colours[(uint64_t)b->job % NR_COLOURS],
+		strength);
 	if (width > 7. * digits + 4 && height > 13)
 		fprintf(to,
 			"<text x=\"%.1f\" y=\"%.1f\" "

@@ -99,7 +99,7 @@ void series_print(const struct series *s, int64_t seed, FILE *to)
 		double t = seconds_in(s, i);
 
 		fprintf(to,
-			"%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%" PRId64
+			"%.12g\t%.6g\t%.6g\t%.6g\t%.6g\t%" PRId64
 			"\t" STINT_VERSION "\n",
 			middle(s, i), p->waiting / t, p->running / t,
 			p->allocated / t / procs, p->demand / t / procs, seed);

@@ -54,13 +54,19 @@ static size_t read_bars(const char *svg, double (**ret)[4], double *seconds)
 	for (const char *c = svg; (c = strstr(c, "<g><title>job")); c++) {
 		double b[4], from, to;
 		unsigned procs;
+		const char *rect = strstr(c, "</title><rect");
 
-		if (sscanf(c,
-			   "<g><title>job %*d, %u processors, %lf s to %lf "
-			   "s</title><rect x=\"%lf\" y=\"%lf\" width=\"%lf\" "
-			   "height=\"%lf\" fill",
-			   &procs, &from, &to, &b[0], &b[1], &b[2], &b[3]) != 7)
-			continue;
+		assert_int_equal(
+			sscanf(c,
+			       "<g><title>job %*d, %u%*[ofprcess 0-9], %lf s "
+			       "to %lf s",
+			       &procs, &from, &to),
+			3);
+		assert_int_equal(sscanf(rect,
+					"</title><rect x=\"%lf\" y=\"%lf\" "
+					"width=\"%lf\" height=\"%lf\" fill",
+					&b[0], &b[1], &b[2], &b[3]),
+				 4);
 		*ret = realloc(*ret, (n + 1) * sizeof(**ret));
 		memcpy((*ret)[n++], b, sizeof(b));
 		*seconds += procs * (to - from);
