@@ -143,6 +143,13 @@ page() {
 	sha256sum -c sums
 }
 
+@test "stint-record(1) names the version that is written" {
+	header=$BATS_TEST_DIRNAME/../src/model/record.h
+	version=$(sed -n 's/^#define RECORD_HEADER[[:blank:]]*"stint-record \([0-9]*\)"$/\1/p' "$header")
+	[ -n "$version" ]
+	grep -q "names the version, which is $version;" "$man/stint-record.1"
+}
+
 @test "the manual is installed" {
 	meson introspect --installed "$STINT_BUILD" >"$dir/installed"
 	for p in "$man"/*.[158]; do
