@@ -44,3 +44,27 @@ fails() {
 	echo time,host,what,value >"$dir/none.csv"
 	fails "none.csv: no host in it" "$stint" sim -p fcfs --swf "$dir/t.swf" --activity "$dir/none.csv"
 }
+
+@test "exact estimates are those of a generator's jobs as well" {
+	w="poisson:overestimate=20 -n 500 -L 0.9"
+	# shellcheck disable=SC2086 # words
+	{
+		"$stint" trace generate -w $w -o "$dir/made.swf"
+		"$stint" sim -p sjf -w $w -o "$dir/estimated.csv" >/dev/null
+		"$stint" sim -p sjf -w $w --exact-estimates -o "$dir/exact.csv" >/dev/null
+	}
+	"$stint" sim -p sjf --swf "$dir/made.swf" --exact-estimates -o "$dir/trace.csv" >/dev/null
+	cmp "$dir/exact.csv" "$dir/trace.csv"
+	run ! cmp -s "$dir/estimated.csv" "$dir/exact.csv"
+}
+
+@test "standard output holds one file, and nothing beside it" {
+	for o in --series --plot --gantt --out --out-swf; do
+		"$stint" sim -p fcfs --swf "$dir/t.swf" $o - >"$dir/out"
+		run ! grep -q 'ended on' "$dir/out"
+		[ -s "$dir/out" ]
+	done
+	fails "only one of the files" "$stint" sim -p fcfs --swf "$dir/t.swf" -o - --series -
+	fails "are for --swf" "$stint" sim -p fcfs -w ismail -n 600 --drop-cancelled
+	fails "are for --swf" "$stint" sim -p fcfs -w ismail -n 600 --extra-columns=ignore
+}

@@ -306,7 +306,8 @@ static int report(struct sim_args *a, const struct sim_result *result,
 		return r;
 	/* A table would spoil what goes to standard output. */
 	if (is_stdout(a->out) || is_stdout(a->out_swf) ||
-	    is_stdout(a->out_owners))
+	    is_stdout(a->out_owners) || is_stdout(a->figures.series_path) ||
+	    is_stdout(a->figures.plot_path) || is_stdout(a->figures.gantt_path))
 		return 0;
 	summary_make(result, &s);
 	if (a->json)

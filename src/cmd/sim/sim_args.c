@@ -155,7 +155,7 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 		a->trace.drop_cancelled = true;
 		break;
 	case KEY_EXACT:
-		a->trace.exact = true;
+		a->config.exact_estimates = a->trace.exact = true;
 		break;
 	case KEY_FOLLOW:
 		a->trace.follow = true;
@@ -216,6 +216,24 @@ static int check_files(const struct sim_args *a, struct error *err)
 	return 0;
 }
 
+static int check_stdout(const struct sim_args *a, struct error *err)
+{
+	const char *const out[] = { a->out,
+				    a->out_swf,
+				    a->out_owners,
+				    a->figures.series_path,
+				    a->figures.plot_path,
+				    a->figures.gantt_path };
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(out) / sizeof(*out); i++)
+		n += out[i] && !strcmp(out[i], "-");
+	return n < 2 ? 0
+		     : error_set(err, -EINVAL,
+				 "standard output (-) can be only one of the "
+				 "files");
+}
+
 static bool writes_figures(const struct sim_figures *f)
 {
 	return f->series_path || f->plot_path || f->gantt_path;
@@ -248,6 +266,10 @@ static int check_choice(const struct sim_args *a, struct error *err)
 	if (a->trace.follow &&
 	    (!a->swf || a->setup.load > 0 || a->machine.speedup))
 		return setup_args_no_follow(err);
+	if (!a->swf && (a->trace.drop_cancelled || a->trace.extra))
+		return error_set(err, -EINVAL,
+				 "--drop-cancelled and --extra-columns are for "
+				 "--swf");
 	if (a->out_owners && !a->owners.path)
 		return error_set(err, -EINVAL,
 				 "--out-owners is for --activity");
@@ -284,6 +306,8 @@ static int check_sim(const struct sim_args *a, struct error *err)
 		r = owner_args_check(&a->owners, err);
 	if (!r)
 		r = check_files(a, err);
+	if (!r)
+		r = check_stdout(a, err);
 	return r ? r : check_pictures(&a->figures, err);
 }
 

@@ -34,7 +34,7 @@ static struct job *make_job(struct engine *g, const struct workload_job *w)
 	job->size = w->size;
 	job->min_size = w->min_size ? w->min_size : w->size;
 	job->kind = w->kind;
-	job->estimate = w->estimate;
+	job->estimate = g->config->exact_estimates ? w->run : w->estimate;
 	job->memory = w->memory ? w->memory : g->config->rank_memory;
 	job->requeue = g->config->requeue;
 	job->user = w->user;

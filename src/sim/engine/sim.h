@@ -84,6 +84,7 @@ struct sim_config {
 	 * hosts. */
 	const struct paging *paging;
 	bool pool;	       /* jobs are pools of tasks, not synchronized */
+	bool exact_estimates;  /* policies see the run times */
 	bool kill_at_estimate; /* a job that outruns its estimate is killed */
 	uint64_t seed;	       /* of the policy's stream */
 	const struct sim_observer *observer; /* or NULL */
