@@ -139,6 +139,45 @@ unblock() { # DIR
 	rm "$ran"
 }
 
+# In the mounts of a host's agent and of what it forks: its end is theirs.
+on_h1() { # COMMAND...
+	nsenter -t "$(service_pid h1)" -m "$@"
+}
+
+@test "a host whose disk is full: ranks that were sent there start on another one, once" {
+	local dir=$bed/h1/run/capsules
+	ran=$(mktemp /var/tmp/stint-ran.XXXXXX) # a rank's /tmp is its own
+	# There is room for a directory, and none for a byte of a file.
+	on_h1 mount -t tmpfs -o size=4k none "$dir"
+	on_h1 sh -c 'cat /dev/zero >"$1/full" 2>/dev/null; test -s "$1/full"' - "$dir"
+	[ "$(st run --hosts h1,h2 -n 1 sh -c "echo ran >>$ran; echo out")" = out ]
+	[ "$(cat "$ran")" = ran ]
+	is '[r["host"] for r in j[1]["ranks"]]' "['h2']"
+	st history --json | grep "starts again on h2; on h1 .*No space left"
+	run -1 st run --hosts h1 sh -c "echo ran >>$ran"
+	[[ "$output" == *"rank 0 on h1: "*"No space left on device"*"(as at 3 starts before)"* ]]
+	[ "$(cat "$ran")" = ran ]
+	on_h1 umount "$dir"
+	st run --hosts h1 true
+	rm "$ran"
+}
+
+@test "a host whose control groups are gone: ranks that were sent there start on another one, once" {
+	local groups=/sys/fs/cgroup
+	[ ! -d $groups/pids ] || groups=/sys/fs/cgroup/pids
+	ran=$(mktemp /var/tmp/stint-ran.XXXXXX) # a rank's /tmp is its own
+	on_h1 mount -t tmpfs none $groups
+	[ "$(st run --hosts h1,h2 -n 1 --pids-limit 50 sh -c "echo ran >>$ran; echo out")" = out ]
+	[ "$(cat "$ran")" = ran ]
+	is '[r["host"] for r in j[1]["ranks"]]' "['h2']"
+	run -1 st run --hosts h1 --pids-limit 50 sh -c "echo ran >>$ran"
+	[[ "$output" == *"rank 0 on h1: "*"the number of processes cannot be limited on this host"*"(as at 3 starts before)"* ]]
+	[ "$(cat "$ran")" = ran ]
+	on_h1 umount $groups
+	st run --hosts h1 --pids-limit 50 true
+	rm "$ran"
+}
+
 @test "a program that cannot be executed is not tried elsewhere" {
 	run -127 st run --hosts h1,h2 -n 1 --requeue /nonexistent/program
 	is 'j[1]["requeues"]' 0
