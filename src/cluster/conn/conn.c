@@ -145,15 +145,19 @@ static void unwatched(struct conn *c, int code)
 	run_again(c);
 }
 
-/* Which of the socket's events to wait for.  It ends where it cannot wait. */
+/*
+ * Which of the socket's events to wait for.  It ends where it cannot wait.  What was
+ * queued by whoever runs us is sent by the deferred source that this has made.
+ */
 static void conn_arm(struct conn *c)
 {
 	int r = 0;
 	uint32_t events = is_held(c) ? 0 : EPOLLIN;
+	bool unsent = secured_unsent(c->secured) || c->out_at < c->out_end;
 
 	if (c->state == CONNECTING)
 		events = EPOLLOUT;
-	else if (secured_unsent(c->secured) || c->out_at < c->out_end)
+	else if (unsent && !c->again)
 		events |= EPOLLOUT;
 	if (c->io && !c->failed)
 		r = sd_event_source_set_io_events(c->io, events);

@@ -21,13 +21,23 @@ enum {
 	CHECKPOINT_PAGES = 1000, /* SQLite's default */
 	LOW = 8,		 /* room counts as low below so many reserves */
 	LOOKS_AFTER = 10000,	 /* microseconds */
+	BLOCK = 512,		 /* what stat() counts in */
+	AHEAD = 256 << 10,	 /* beyond the reserve */
 };
 
+/* Blocks that tell where the others are count, too: less than AHEAD. */
+static bool has_reserve(const struct stat *st)
+{
+	return st->st_blocks * BLOCK >= st->st_size + STORE_RESERVE + AHEAD;
+}
+
 /*
- * Preallocate the reserve.  False if the disk lacks the blocks; true if the file system
- * cannot reserve any.
+ * Preallocate the reserve, and some more, or each look would change the file's inode, which
+ * the next commit would have to write.  Anew: what lies beyond the end now may be what the
+ * file system allocated for itself, and takes back.  False if the disk lacks the blocks;
+ * true if the file system cannot reserve any.
  */
-static bool hold_reserve(int fd, uint64_t *ret_size)
+static bool hold_reserve(int fd, bool anew, uint64_t *ret_size)
 {
 	struct stat st;
 	int r;
@@ -35,19 +45,21 @@ static bool hold_reserve(int fd, uint64_t *ret_size)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return true;
 	*ret_size = (uint64_t)st.st_size;
+	if (!anew && has_reserve(&st))
+		return true;
 	do {
 		r = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0,
-			      st.st_size + STORE_RESERVE);
+			      st.st_size + STORE_RESERVE + 2 * AHEAD);
 	} while (r < 0 && errno == EINTR);
 	return !r || (errno != ENOSPC && errno != EDQUOT);
 }
 
-static enum store_room look(struct store *s)
+static enum store_room look(struct store *s, bool anew)
 {
 	struct statvfs v;
 	uint64_t size = 0, left = UINT64_MAX;
-	bool held =
-		hold_reserve(s->wal_fd, &size) && hold_reserve(s->fd, &size);
+	bool held = hold_reserve(s->wal_fd, anew, &size) &&
+		    hold_reserve(s->fd, anew, &size);
 
 	if (s->fd >= 0 && !fstatvfs(s->fd, &v))
 		left = (uint64_t)v.f_bavail * v.f_frsize;
@@ -66,7 +78,7 @@ enum store_room store_room(struct store *s)
 {
 	return clock_usec(CLOCK_MONOTONIC) - s->room_seen < LOOKS_AFTER
 		       ? s->room
-		       : look(s);
+		       : look(s, false);
 }
 
 static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
@@ -78,7 +90,7 @@ static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
 	/* If this fails, the log keeps growing, into its own reserve. */
 	(void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE,
 					NULL, NULL);
-	look(s);
+	look(s, true);
 	return SQLITE_OK;
 }
 
@@ -92,7 +104,7 @@ void store_room_init(struct store *s, const char *path)
 	free(wal);
 	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
 	sqlite3_wal_hook(s->db, on_written, s);
-	look(s);
+	look(s, true);
 }
 
 void store_room_clear(struct store *s)
