@@ -45,12 +45,11 @@ static void add_act(void *arg, const struct store_act *row)
 	a->acts[a->n_acts++] = act;
 }
 
-static Control__RankAccount *rank_account(const struct ctl_rank *r)
+static void fill_rank(const struct ctl_rank *r, Control__RankAccount *a)
 {
-	Control__RankAccount *a = xcalloc(1, sizeof(*a));
-
 	control__rank_account__init(a);
-	a->host = xstrdup(r->host ? r->host->name : "");
+	if (r->host)
+		a->host = r->host->name;
 	a->cpu_usec = r->had.cpu_usec;
 	a->max_rss = r->had.max_rss;
 	a->moves = r->moves;
@@ -62,8 +61,33 @@ static Control__RankAccount *rank_account(const struct ctl_rank *r)
 	a->returns = (uint32_t)r->had.returns;
 	a->give_back_usec = r->had.give_back_usec;
 	a->late_usec = r->had.late_usec;
-	a->late = xstrdup(late_text(r->had.late));
-	return a;
+	a->late = (char *)late_text(r->had.late);
+}
+
+/* Two allocations for all ranks; free_ranks() has them. */
+static void add_ranks(const struct ctl_job *job, Control__Account *a)
+{
+	Control__RankAccount *had = xcalloc(job->nr, sizeof(*had));
+
+	a->had = xcalloc(job->nr, sizeof(*a->had));
+	for (; a->n_had < job->nr; a->n_had++) {
+		fill_rank(&job->ranks[a->n_had], &had[a->n_had]);
+		a->had[a->n_had] = &had[a->n_had];
+	}
+}
+
+static void free_ranks(Control__Account *a)
+{
+	if (a->n_had)
+		free(a->had[0]);
+	free(a->had);
+}
+
+static void free_acts(Control__Account *a)
+{
+	for (size_t i = 0; i < a->n_acts; i++)
+		control__act__free_unpacked(a->acts[i], NULL);
+	free(a->acts);
 }
 
 /* Was the rank ever on a host?  A rank that only waited has nothing to account for. */
@@ -95,15 +119,16 @@ Control__Limits *ctl_job_limits(const Control__Submit *s)
 	return l;
 }
 
+/* The texts are the job's: to copy and free them was a tenth of a job's cancelling. */
 static void fill_job(const struct ctl_job *job, Control__Account *a)
 {
 	const Control__Submit *s = job->spec;
 
 	a->job = job->id;
-	a->user = xstrdup(s->user);
+	a->user = s->user;
 	a->uid = s->uid;
-	a->name = xstrdup(s->name);
-	a->program = xstrdup(s->argv[0]);
+	a->name = s->name;
+	a->program = s->argv[0];
 	a->ranks = job->nr;
 	a->ranks_asked = s->ranks;
 	a->submit_usec = (uint64_t)job->submit;
@@ -114,8 +139,8 @@ static void fill_job(const struct ctl_job *job, Control__Account *a)
 	a->memory = s->memory;
 	a->exit = (uint32_t)job->exit;
 	a->reason = (Control__Reason)job->reason;
-	a->by = xstrdup(job->by);
-	a->why = xstrdup(job->why);
+	a->by = job->by;
+	a->why = job->why;
 	a->requeues = s->requeues;
 	a->array = s->array;
 	a->task = s->task;
@@ -133,25 +158,24 @@ bool ctl_accounts_prune(struct ctl *ctl)
 
 void ctl_account_store(const struct ctl_job *job)
 {
-	Control__Account *a = xcalloc(1, sizeof(*a));
+	Control__Account a = CONTROL__ACCOUNT__INIT;
 	struct store_account row = { .job = job->id,
 				     .user = job->spec->user,
 				     .ended = job->end };
 	uint8_t *data;
 
-	control__account__init(a);
-	fill_job(job, a);
-	a->had = xcalloc(job->nr, sizeof(*a->had));
+	fill_job(job, &a);
 	if (have_been(job))
-		for (; a->n_had < job->nr; a->n_had++)
-			a->had[a->n_had] = rank_account(&job->ranks[a->n_had]);
-	store_each_act(job->ctl->store, job->id, add_act, a);
-	row.n = control__account__get_packed_size(a);
+		add_ranks(job, &a);
+	store_each_act(job->ctl->store, job->id, add_act, &a);
+	row.n = control__account__get_packed_size(&a);
 	row.data = data = xmalloc(row.n);
-	control__account__pack(a, data);
+	control__account__pack(&a, data);
 	store_put_account(job->ctl->store, &row);
 	if (job->id % PRUNE_JOBS == 0)
 		(void)ctl_accounts_prune(job->ctl);
 	free(data);
-	control__account__free_unpacked(a, NULL);
+	free_ranks(&a);
+	free_acts(&a);
+	free(a.limits);
 }

@@ -195,6 +195,7 @@ void ctl_job_store(struct ctl_job *job)
 	size_t n = control__submit__get_packed_size(job->spec);
 	uint8_t *spec = xmalloc(n);
 	struct store_job row = { .id = job->id,
+				 .stored = job->stored,
 				 .state = job->state,
 				 .spec = spec,
 				 .spec_n = n,
@@ -215,6 +216,7 @@ void ctl_job_store(struct ctl_job *job)
 
 	control__submit__pack(job->spec, spec);
 	store_put_job(job->ctl->store, &row);
+	job->stored = true;
 	free(spec);
 }
 
@@ -336,6 +338,7 @@ static void load_job(void *arg, const struct store_job *row)
 	}
 	job = ctl_job_create(arg, row->id, spec);
 	ctl_job_set_why(job, row->why);
+	job->stored = true;
 	job->state = row->state;
 	job->submit = row->submit;
 	job->start = row->start;

@@ -345,6 +345,7 @@ struct ctl_job {
 	usec_t submit, start, end;
 	int exit, bad_rank;
 	bool limit_met;	 /* a limit that was met is named in why */
+	bool stored;	 /* it has a row */
 	int cause;	 /* where exit and why come from: enum ctl_cause */
 	usec_t cause_at; /* when, by our clock; 0: unknown */
 	int reason;	 /* Control__Reason for exit and why */

@@ -12,6 +12,7 @@
 
 enum statement {
 	PUT_JOB,
+	CHANGE_JOB,
 	PUT_RANK,
 	PUT_SIGNALS,
 	PUT_MOVE,
@@ -36,6 +37,13 @@ static const char *const sql[NR_STATEMENTS] = {
 		    "end, exit, bad_rank, pmi_generation, pmi_release, "
 		    "cause_at, cause, limit_met, reason, reason_by) "
 		    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	/* without a look at AUTOINCREMENT's table */
+	[CHANGE_JOB] = "UPDATE job SET state = ?2, spec = ?3, why = ?4, "
+		       "submit = ?5, start = ?6, end = ?7, exit = ?8, "
+		       "bad_rank = ?9, pmi_generation = ?10, "
+		       "pmi_release = ?11, cause_at = ?12, cause = ?13, "
+		       "limit_met = ?14, reason = ?15, reason_by = ?16 "
+		       "WHERE id = ?1",
 	[PUT_RANK] = "REPLACE INTO rank (job, rank, state, host, address, "
 		     "epoch, last_epoch, exit, moves, downtime, stdout_end, "
 		     "stderr_end, first_epoch, cpu, max_rss, stood_still, "
@@ -155,7 +163,7 @@ void store_close(struct store *s)
 
 void store_put_job(struct store *s, const struct store_job *job)
 {
-	store_put(s, s->stmt[PUT_JOB]);
+	store_put(s, s->stmt[job->stored ? CHANGE_JOB : PUT_JOB]);
 	store_int(s, job->id);
 	store_int(s, job->state);
 	store_blob(s, job->spec, job->spec_n);
@@ -241,14 +249,24 @@ void store_put_host(struct store *s, const struct store_host *host)
 	store_put_end(s);
 }
 
+static int forget_rows(struct store *s, int which, uint64_t id)
+{
+	store_put(s, s->stmt[which]);
+	store_int(s, (sqlite3_int64)id);
+	store_put_end(s);
+	return sqlite3_changes(s->db);
+}
+
+/* One that was ended while it waited has no row of a rank, and no rank has moved or printed. */
 void store_forget_job(struct store *s, uint64_t id)
 {
-	for (int which = FORGET_JOB; which <= FORGET_MOVES; which++) {
-		store_put(s, s->stmt[which]);
-		store_int(s, id);
-		store_put_end(s);
-	}
-	store_kept_forget(s, id);
+	bool ran = forget_rows(s, FORGET_RANKS, id);
+
+	forget_rows(s, FORGET_JOB, id);
+	forget_rows(s, FORGET_SIGNALS, id);
+	if (ran)
+		forget_rows(s, FORGET_MOVES, id);
+	store_kept_forget(s, id, ran);
 }
 
 static const char *column_text(sqlite3_stmt *st, int at)

@@ -30,6 +30,7 @@ struct store;
 
 struct store_job {
 	uint64_t id; /* from 1 up, never used twice */
+	bool stored; /* its row is there, and is changed: a new one costs more */
 	int state;   /* Control__State */
 	const void *spec;
 	size_t spec_n; /* a packed Submit */
@@ -189,7 +190,10 @@ enum store_room {
 };
 enum store_room store_room(struct store *s);
 
-/* Remove a job and all that belongs to it.  Its id is not given out again. */
+/*
+ * Remove a job and all that belongs to it.  Its id is not given out again.  What has moved or
+ * printed has a rank's row.
+ */
 void store_forget_job(struct store *s, uint64_t id);
 
 /* The highest job id ever given out; 0 for none. */

@@ -121,11 +121,13 @@ static void forget_acts(struct store *s, uint64_t job)
 	(void)removed(s, &s->nr_acts);
 }
 
-void store_kept_forget(struct store *s, uint64_t job)
+void store_kept_forget(struct store *s, uint64_t job, bool ran)
 {
-	store_put(s, s->kept[FORGET_OUTPUT]);
-	store_int(s, job);
-	store_put_end(s);
+	if (ran) {
+		store_put(s, s->kept[FORGET_OUTPUT]);
+		store_int(s, (sqlite3_int64)job);
+		store_put_end(s);
+	}
 	forget_acts(s, job);
 }
 

@@ -78,7 +78,7 @@ int store_layout(sqlite3 *db, int from, int to) must_check;
 
 int store_kept_open(struct store *s) must_check;
 void store_kept_close(struct store *s);
-void store_kept_forget(struct store *s, uint64_t job);
+void store_kept_forget(struct store *s, uint64_t job, bool ran);
 /* Before a commit: put what is not written yet. */
 void store_kept_flush(struct store *s);
 

@@ -109,6 +109,7 @@ static int bind_value(const struct store_log *l, sqlite3_stmt *st, int at,
 	}
 }
 
+/* What is bound stays so until the statement is run again, which binds all values. */
 static int run_put(const struct store_log *l, const struct store_put *put)
 {
 	int r = SQLITE_OK;
@@ -118,7 +119,6 @@ static int run_put(const struct store_log *l, const struct store_put *put)
 	if (r == SQLITE_OK)
 		r = sqlite3_step(put->st);
 	sqlite3_reset(put->st);
-	sqlite3_clear_bindings(put->st);
 	return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 

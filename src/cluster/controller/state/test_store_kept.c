@@ -85,10 +85,12 @@ static void output_is_kept_once(void **state)
 /* The last bytes stay, and the output of another job is not touched. */
 static void output_is_bounded(void **state)
 {
+	struct store_rank rank = { .job = 1, .rank = 1, .host = "h1" };
 	struct store *s;
 	struct seen seen;
 
 	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_put_rank(s, &rank);
 	store_trim_output(s, 1, 3 * (4 + STORE_PIECE));
 	seen = look(s, 1, 0);
 	assert_int_equal(seen.pieces, 3);
@@ -99,6 +101,66 @@ static void output_is_bounded(void **state)
 	store_forget_job(s, 1);
 	assert_int_equal(look(s, 1, 0).pieces, 0);
 	assert_int_equal(look(s, 2, 0).pieces, 1);
+	store_close(s);
+}
+
+static void on_changed(void *ctx, const struct store_job *job)
+{
+	++*(unsigned *)ctx;
+	assert_int_equal(job->id, 20);
+	assert_int_equal(job->state, 11);
+	assert_int_equal(job->spec_n, 3);
+	assert_memory_equal(job->spec, "new", 3);
+	assert_string_equal(job->why, "why");
+	assert_int_equal(job->submit, 12);
+	assert_int_equal(job->start, 13);
+	assert_int_equal(job->end, 14);
+	assert_int_equal(job->exit, 15);
+	assert_int_equal(job->bad_rank, 16);
+	assert_int_equal(job->pmi_generation, 17);
+	assert_int_equal(job->pmi_release_n, 2);
+	assert_memory_equal(job->pmi_release, "pm", 2);
+	assert_int_equal(job->cause_at, 18);
+	assert_int_equal(job->cause, 19);
+	assert_true(job->limit_met);
+	assert_int_equal(job->reason, 21);
+	assert_string_equal(job->by, "ann");
+}
+
+/* All of a job's row is changed, and no second one made. */
+static void a_job_changes(void **state)
+{
+	struct store_job job = { .id = 20, .spec = "old one", .spec_n = 7 };
+	unsigned jobs = 0;
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_put_job(s, &job);
+	job = (struct store_job){ .id = 20,
+				  .stored = true,
+				  .state = 11,
+				  .spec = "new",
+				  .spec_n = 3,
+				  .why = "why",
+				  .submit = 12,
+				  .start = 13,
+				  .end = 14,
+				  .exit = 15,
+				  .bad_rank = 16,
+				  .pmi_generation = 17,
+				  .pmi_release = "pm",
+				  .pmi_release_n = 2,
+				  .cause_at = 18,
+				  .cause = 19,
+				  .limit_met = true,
+				  .reason = 21,
+				  .by = "ann" };
+	store_put_job(s, &job);
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_each_job(s, on_changed, &jobs);
+	assert_int_equal(jobs, 1);
+	store_forget_job(s, 20);
 	store_close(s);
 }
 
@@ -255,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(output_is_kept_once),
 		cmocka_unit_test(output_is_bounded),
+		cmocka_unit_test(a_job_changes),
 		cmocka_unit_test(accounts_outlive_jobs),
 		cmocka_unit_test(old_accounts_go),
 		cmocka_unit_test(acts_of_a_job_are_bounded),
