@@ -11,7 +11,9 @@ enum {
 	LOOKED_MAX = 64,
 	CALLS_FIRST = 64, /* idle ones before the clock is read */
 	CALLS_CLOCK = 8,  /* ... and from then on every so many */
+	SHARED_FIRST = 2, /* the first that reads it where the core is shared */
 	TAKEN = 10000,	  /* ns after which a yielded core was taken */
+	OWN_AGAIN = 8,	  /* first offers of waits that nobody took, in a row */
 };
 
 static atomic_int allowed; /* enum idle_mode */
@@ -25,12 +27,15 @@ __attribute__((tls_model("initial-exec"))) static _Thread_local struct {
 	struct pollfd looked[LOOKED_MAX];
 	unsigned nr; /* more than LOOKED_MAX: too many to wait for */
 	bool found;
-	unsigned calls;	    /* idle ones in a row */
-	bool blocks;	    /* it has blocked since something happened */
-	int64_t since;	    /* of the idle calls; 0: the clock was not read */
-	int64_t wait;	    /* the next one's length */
-	int64_t shared_end; /* when it may have a core of its own again, or 0 */
-	int64_t shared;	    /* for how long it does not spin, when taken */
+	unsigned calls; /* idle ones in a row */
+	bool blocks;	/* it has blocked since something happened */
+	bool timed_out; /* the last block ended by its bound */
+	int64_t since;	/* of the idle calls; 0: the clock was not read */
+	int64_t wait;	/* the next block's length */
+	int64_t first;	/* that of a row's first one; 0: nothing is known yet */
+	int64_t shared; /* for how long it did not spin, when taken; 0: core of its own */
+	int64_t shared_end; /* when it may spin again */
+	int untaken;	    /* first offers in a row that nobody took */
 } idle;
 
 static int64_t now(void)
@@ -84,18 +89,36 @@ void idle_looked(int fd, short events, bool found)
 		idle.nr++;
 }
 
+static int64_t doubled(int64_t wait)
+{
+	return wait * 2 < IDLE_WAIT_MAX ? wait * 2 : IDLE_WAIT_MAX;
+}
+
 static void block(void)
 {
 	struct timespec ts = { .tv_nsec = idle.wait };
 	int saved = errno;
 
 	idle.blocks = true;
-	idle.wait =
-		idle.wait * 2 < IDLE_WAIT_MAX ? idle.wait * 2 : IDLE_WAIT_MAX;
+	idle.wait = doubled(idle.wait);
 	/* A signal's handler may be what the program waits for. */
-	if (ppoll(idle.looked, idle.nr, &ts, NULL) > 0)
+	idle.timed_out = ppoll(idle.looked, idle.nr, &ts, NULL) <= 0;
+	if (!idle.timed_out) {
 		idle.calls = 0;
+		idle.first = doubled(idle.first);
+	}
 	errno = saved;
+}
+
+/*
+ * Something has happened.  If no event told of it, the bound ended the wait, and the
+ * next ones' must be short again.
+ */
+static void row_ends(bool happened)
+{
+	if (idle.timed_out && happened)
+		idle.first = IDLE_WAIT_FIRST;
+	idle.calls = 0;
 }
 
 /*
@@ -104,10 +127,18 @@ static void block(void)
  */
 static void taken(int64_t at)
 {
-	idle.shared = idle.shared_end ? 2 * idle.shared : IDLE_SHARED_FIRST;
+	idle.shared = idle.shared ? 2 * idle.shared : IDLE_SHARED_FIRST;
 	if (idle.shared > IDLE_SHARED_MAX)
 		idle.shared = IDLE_SHARED_MAX;
 	idle.shared_end = at + idle.shared;
+	idle.untaken = 0;
+}
+
+/* The first offer of a wait tells most: later ones are made where nobody computes. */
+static void not_taken(void)
+{
+	if (idle.calls == SHARED_FIRST && ++idle.untaken >= OWN_AGAIN)
+		idle.shared = 0;
 }
 
 /* Whether it has spun long enough; offers the core to others meanwhile. */
@@ -121,18 +152,19 @@ static bool spun(void)
 		return true;
 	sched_yield();
 	after = now();
-	if (after - before > TAKEN)
+	if (after - before > TAKEN) {
 		taken(after);
-	else
-		idle.shared_end = 0;
-	return idle.shared_end || after - idle.since >= IDLE_SPIN;
+		return true;
+	}
+	not_taken();
+	return after - idle.since >= IDLE_SPIN;
 }
 
 /* In a row of idle calls: the first two tell of nothing yet. */
 static bool clock_is_due(void)
 {
-	if (idle.shared_end && idle.calls < CALLS_FIRST)
-		return idle.calls == 2;
+	if (idle.shared)
+		return idle.calls % CALLS_CLOCK == SHARED_FIRST;
 	return idle.calls >= CALLS_FIRST && idle.calls % CALLS_CLOCK == 0;
 }
 
@@ -141,7 +173,9 @@ static void idle_call(enum idle_mode mode)
 	if (!idle.calls++) {
 		idle.since = 0;
 		idle.blocks = false;
-		idle.wait = IDLE_WAIT_FIRST;
+		if (!idle.first)
+			idle.first = IDLE_WAIT_FIRST;
+		idle.wait = idle.first;
 	}
 	if (mode == IDLE_OFFER) {
 		if (clock_is_due())
@@ -160,7 +194,7 @@ void idle_leave(bool progressed)
 		return;
 	if (progressed || idle.found || idle.nr > LOOKED_MAX || idle.tests ||
 	    mode == IDLE_SPIN_ONLY)
-		idle.calls = 0;
+		row_ends(progressed || idle.found);
 	else if (idle.nr)
 		idle_call(mode);
 }

@@ -20,10 +20,16 @@
  * How long it spins first: being woken costs some 25 us, so on a core of its
  * own a rank spins for IDLE_SPIN.  After the first calls it yields the core
  * (sched_yield(), which returns at once if nobody wants the core): if another
- * thread ran, this rank does not spin at all for IDLE_SHARED_FIRST; that time
- * doubles, up to IDLE_SHARED_MAX, each time the next yield finds the core taken
- * again.  The clock is read only every few calls, and not in the first ones: a
+ * thread ran, this rank does not spin at all for IDLE_SHARED_FIRST, and then
+ * offers the core at the beginning of each wait, until nobody has taken it for a
+ * while; if somebody does, that time doubles, up to IDLE_SHARED_MAX.  The clock is
+ * read only every few calls, and on a core of its own not in the first ones: a
  * ping-pong never gets that far.
+ *
+ * How long it blocks: until the event, so in the end for IDLE_WAIT_MAX at most.
+ * Some waits end otherwise than by a descriptor, and are noticed by the bound alone;
+ * it begins with IDLE_WAIT_FIRST and doubles, within a wait, and from one wait to the next
+ * as long as they end by their events.
  *
  * All state is per thread.  Nothing blocks before idle_allow(IDLE_BLOCK), nor
  * between idle_test_begin() and idle_test_end(), which enclose calls that test

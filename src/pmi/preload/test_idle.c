@@ -88,8 +88,13 @@ static void calls(int n)
 static void forget_sharing(void)
 {
 	t.now += 1000 * INT64_C(1000000);
-	call(true);
-	calls(64);
+	for (int i = 0; i < 8; i++) {
+		call(true);
+		calls(2);
+	}
+	t.waits = 0;
+	while (!t.waits) /* ends by its bound, and with no event */
+		call(false);
 	call(true);
 	t.waits = t.clock_reads = t.yields = 0;
 }
@@ -139,6 +144,46 @@ static void waits_grow_to_their_bound(void **state)
 	assert_int_equal(t.last_wait, IDLE_WAIT_FIRST);
 }
 
+/* A row of idle calls that ends in a block, for so long. */
+static int64_t wait_of_a_row(int ready)
+{
+	t.ready = ready;
+	t.waits = 0;
+	while (!t.waits)
+		call(false);
+	t.ready = 0;
+	return t.last_wait;
+}
+
+/* Each time that the bound ends it a rank runs for nothing, where others want the core. */
+static void waits_that_end_by_events_are_long_at_once(void **state)
+{
+	int64_t wait = 0, last;
+
+	forget_sharing();
+	for (int i = 0; i < 10; i++) {
+		last = wait;
+		wait = wait_of_a_row(1);
+		call(true);
+		assert_true(wait == IDLE_WAIT_MAX ||
+			    wait == (i ? 2 * last : IDLE_WAIT_FIRST));
+	}
+	assert_int_equal(wait, IDLE_WAIT_MAX);
+	/* A bound that ends a wait for nothing says nothing, nor does who asks then ... */
+	assert_int_equal(wait_of_a_row(0), IDLE_WAIT_MAX);
+	idle_test_begin();
+	call(false);
+	idle_test_end();
+	assert_int_equal(wait_of_a_row(1), IDLE_WAIT_MAX);
+	call(true);
+	/* ... but if something has happened that no event told of ... */
+	assert_int_equal(wait_of_a_row(0), IDLE_WAIT_MAX);
+	call(true);
+	assert_int_equal(wait_of_a_row(0), IDLE_WAIT_FIRST);
+	call(true);
+	assert_int_equal(wait_of_a_row(1), IDLE_WAIT_FIRST);
+}
+
 static void an_event_makes_it_spin_again(void **state)
 {
 	forget_sharing();
@@ -182,7 +227,8 @@ static int64_t time_without_offers(void)
 {
 	int64_t since = t.now;
 
-	for (t.yields = 0; !t.yields;) {
+	t.yields = 0;
+	for (int i = 0; i < 100000 && !t.yields; i++) {
 		t.now += 1000;
 		call(true);
 		since = t.yields ? since : t.now;
@@ -207,16 +253,39 @@ static void who_takes_the_core_again_keeps_it_longer(void **state)
 	}
 	assert_true(last > IDLE_SHARED_MAX / 2);
 	/*
-	 * After one offer that is not taken the core counts as shared for a
-	 * moment only.
+	 * After a few first offers that are not taken the core counts as shared
+	 * for a moment only.
 	 */
 	t.yield = 200;
-	time_without_offers();
+	for (int i = 0; i < 8; i++)
+		time_without_offers();
 	t.yield = 50000;
 	call(true);
 	calls(65);
 	before = t.now;
 	assert_true(time_without_offers() - before < 2 * IDLE_SHARED_FIRST);
+}
+
+/*
+ * Several ranks on one core: of a rank's waits some end on a core that nobody wants, since all
+ * wait for the last one.  That does not make the core the rank's own.
+ */
+static void a_core_that_is_free_at_times_is_shared(void **state)
+{
+	forget_sharing();
+	t.yield = 50000;
+	calls(65);
+	for (int i = 0; i < 100; i++) {
+		t.now += IDLE_SHARED_MAX + 1;
+		t.yield = i % 3 ? 200 : 50000;
+		call(true);
+		t.yields = 0;
+		calls(2);
+		assert_int_equal(t.yields, 1);
+		/* Offered again and again while it spins. */
+		calls(i % 3 ? 32 : 0);
+		assert_int_equal(t.yields, i % 3 ? 5 : 1);
+	}
 }
 
 static void calls_that_ask_do_not_block(void **state)
@@ -354,9 +423,13 @@ int main(void)
 		cmocka_unit_test_setup(a_ping_pong_reads_no_clock, set_up),
 		cmocka_unit_test_setup(spins_for_its_time_and_blocks, set_up),
 		cmocka_unit_test_setup(waits_grow_to_their_bound, set_up),
+		cmocka_unit_test_setup(
+			waits_that_end_by_events_are_long_at_once, set_up),
 		cmocka_unit_test_setup(an_event_makes_it_spin_again, set_up),
 		cmocka_unit_test_setup(a_shared_core_is_given_away, set_up),
 		cmocka_unit_test_setup(who_takes_the_core_again_keeps_it_longer,
+				       set_up),
+		cmocka_unit_test_setup(a_core_that_is_free_at_times_is_shared,
 				       set_up),
 		cmocka_unit_test_setup(calls_that_ask_do_not_block, set_up),
 		cmocka_unit_test_setup(blocks_only_where_it_may, set_up),
