@@ -176,7 +176,7 @@ static void who_has_no_turn_is_not_drawn(void **state)
 	svg = chart(g);
 	assert_non_null(strstr(svg, "2 processors, 0 s to 10 s"));
 	assert_non_null(strstr(svg, "2 processors, 30 s to 35 s"));
-	assert_non_null(strstr(svg, "1 processors, 35 s to 40 s"));
+	assert_non_null(strstr(svg, "1 of 2 processors, 35 s to 40 s"));
 	read_bars(svg, &bar, &seconds);
 	assert_true(fabs(seconds - 2 * (10 + 5 + 5)) < 1e-9);
 	free(bar);
