@@ -107,8 +107,9 @@ static double budget(void)
 
 	decider->ops->save(decider, &view, f);
 	fclose(f);
-	/* After the line of flights, of which there are none. */
-	assert_int_equal(sscanf(text, "%*[^\n]\n%*d %*d %lg", &budget), 1);
+	text[n - 1] = '\0';
+	assert_int_equal(
+		sscanf(strrchr(text, '\n') + 1, "%*d %*d %lg", &budget), 1);
 	free(text);
 	return budget;
 }
@@ -173,6 +174,33 @@ static void two_moves_cost_twice(void **state)
 	pass_at(150);
 	assert_int_equal(plan.nr, 1); /* when it has lasted for long enough */
 	assert_int_equal(plan.entry[0].type, PLAN_WAKE);
+	/* Of 3.5 of 4.5 s that are saved two moves take 30 each, and a bit. */
+	assert_in_range(plan.entry[0].at, (150 + 77) * SEC, (150 + 78) * SEC);
+}
+
+/* Both ranks have to move; where there is one move left for them, neither does. */
+static void who_has_no_moves_left_stays(void **state)
+{
+	static const char *const left[] = { "0 0 0\n1 -1 1.5 50000000\n",
+					    "0 0 0\n1 -1 2.5 50000000\n" };
+	static const uint32_t on[] = { 0, 1 };
+
+	(void)state;
+	pass_runs(1, 2, on);
+	host[0].load = host[1].load = 8;
+	for (int i = 0; i < 2; i++) {
+		struct error err;
+
+		make_policy("stint:fixed=0,still=0,moves=0");
+		if (decider->ops->load(decider, &view, left[i], &err) < 0)
+			fail_msg("%s", err.text);
+		pass_at(150);
+		pass_at(160);
+		assert_int_equal(moves(), i);
+		assert_true(budget() == (i ? 0.5 : 1.5));
+		if (!i)
+			policy_destroy(decider);
+	}
 }
 
 /* 100 MB each need 4 s beside another one that leaves the same host, and 2 s alone. */
@@ -212,6 +240,7 @@ int main(void)
 		MOVERS_TEST(each_rank_may_move_so_often),
 		MOVERS_TEST(who_is_on_its_way_is_gone),
 		MOVERS_TEST(two_moves_cost_twice),
+		MOVERS_TEST(who_has_no_moves_left_stays),
 		MOVERS_TEST(who_leaves_together_shares_the_link),
 	};
 
