@@ -183,65 +183,9 @@ static void end(struct engine *g, uint32_t ix)
 	engine_finish(g, &e);
 }
 
-/* The policy is shown the view, and what it wants is done. */
-static int pass(struct engine *g, struct error *err)
-{
-	plan_reset(&g->plan, &g->view);
-	policy_decide(g->policy, &g->view, &g->plan);
-	g->result.nr_passes++;
-	if (!g->plan.nr)
-		return 0;
-	if (g->config->observer && g->config->observer->plan)
-		g->config->observer->plan(g->config->observer->data, &g->view,
-					  &g->plan);
-	return engine_carry_out(g, err);
-}
-
-/* Nothing may come of it: what a policy remembers is in what it saves. */
-static int renew(struct engine *g, struct error *err)
-{
-	struct policy *fresh;
-	char *text;
-	int r = policy_create(g->config->policy, g->config->seed, &g->view,
-			      &fresh, err);
-
-	if (r < 0)
-		return r;
-	text = policy_save(g->policy, &g->view);
-	policy_adopt(fresh, &g->view);
-	if (text)
-		r = policy_load(fresh, &g->view, text, err);
-	free(text);
-	policy_destroy(g->policy);
-	g->policy = fresh;
-	return r;
-}
-
-/* Also of a controller's restart, whose first pass asks for timers again. */
-static int restart(struct engine *g, enum sim_renewal how, struct error *err)
-{
-	int r = how == RENEW_NOT ? 0 : renew(g, err);
-
-	if (how == RENEW_AND_FORGET)
-		g->nr_timers = 0;
-	if (!r && how != RENEW)
-		r = pass(g, err);
-	return r;
-}
-
-static int run_pass(struct engine *g, struct error *err)
-{
-	uint64_t every = g->config->renew;
-	int r = pass(g, err);
-
-	if (!r && every && g->plan.nr && g->result.nr_passes % every == 0)
-		r = restart(g, g->config->renewal, err);
-	return r;
-}
-
 static int pass_if(struct engine *g, bool each, struct error *err)
 {
-	return each ? run_pass(g, err) : 0;
+	return each ? engine_pass(g, err) : 0;
 }
 
 static int do_ends(struct engine *g, bool each, struct error *err)
@@ -312,7 +256,7 @@ static int instant(struct engine *g, struct error *err)
 	if (r)
 		return r;
 	do_timers(g);
-	return each && !g->view.nr_waiting ? 0 : run_pass(g, err);
+	return each && !g->view.nr_waiting ? 0 : engine_pass(g, err);
 }
 
 static usec_t min_usec(usec_t a, usec_t b)

@@ -134,6 +134,12 @@ void engine_count_moves(struct engine *g, const struct job *job,
 /* carry.c: do what the plan says; -EPROTO if that cannot be. */
 int engine_carry_out(struct engine *g, struct error *err) must_check;
 
+/*
+ * pass.c: one pass of the policy, and what it plans; now and then the policy is made anew
+ * (sim_config.renew)
+ */
+int engine_pass(struct engine *g, struct error *err) must_check;
+
 /* happen.c: the event file */
 extern const struct engine_part engine_part_script;
 /* Does it fit the machine? */
