@@ -315,6 +315,23 @@ static void learns_from_moves_that_end_there(void **state)
 	assert_int_equal((int)(flights.still * 1000 + .5), 1300);
 }
 
+/* Two moves that leave a host together, 200 MB in 4 s, share its 50 MB/s. */
+static void a_pace_is_that_of_all_together(void **state)
+{
+	struct job *j = pass_runs(1, 2, (uint32_t[]){ 2, 2 });
+	bool seen;
+
+	(void)state;
+	j->memory = 100 * MB;
+	pass_wanted_back(2, 0);
+	leave(BOTH, "migrate job 1 ranks 0,1 to 0,1;");
+	flights_note(&flights, &plan, 0);
+	view.now += 4 * SEC;
+	moves(j, 0, 0);
+	assert_int_equal((int)flights_last_from(&flights, j, 2, &seen), 2);
+	assert_true(seen);
+}
+
 /* A move that was refused says nothing about how long moves take. */
 static void learns_nothing_from_refusals(void **state)
 {
@@ -469,6 +486,7 @@ int main(void)
 		PASS_TEST(memory_is_given_once),
 		PASS_TEST(a_pace_is_saved),
 		PASS_TEST(learns_from_moves_that_end_there),
+		PASS_TEST(a_pace_is_that_of_all_together),
 		PASS_TEST(learns_nothing_from_refusals),
 		PASS_TEST(what_failed_goes_elsewhere),
 		PASS_TEST(forgotten_when_they_should_have_ended),

@@ -105,7 +105,7 @@ static void who_is_there_keeps_what_it_was_promised(void **state)
 
 /*
  * A look at which the process is no candidate lowers its counter by one: 1, 2,
- * 1, 2 of 3.
+ * 1, 2 of 3; and by no more: 1, 2, 1, 2, 3, at which it goes; it comes back later.
  */
 static void the_count_falls(void **state)
 {
@@ -114,6 +114,10 @@ static void the_count_falls(void **state)
 			       HEAD "15,h1,load,9\n35,h1,load,0\n"
 				    "45,h1,load,9\n55,h1,load,0\n"),
 			 0);
+	assert_int_equal(moves("dynamic-sed:every=10,c1=3",
+			       HEAD "15,h1,load,9\n35,h1,load,0\n"
+				    "45,h1,load,9\n65,h1,load,0\n"),
+			 2);
 	assert_int_equal(
 		moves("dynamic-sed:every=10,c1=3", HEAD "15,h1,load,9\n"), 1);
 }

@@ -145,6 +145,32 @@ static void an_empty_host_is_ready_for_any(void **state)
 	sim_result_clear(&r);
 }
 
+/* At the instant at which a host is held back it takes nobody any more, either. */
+static void who_comes_just_then_goes_elsewhere(void **state)
+{
+	static const struct line jobs[] = {
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 70 * MB },
+		{ .run = 1000 * USEC_PER_SEC, .home = 1, .memory = 65 * MB },
+		{ .run = 150 * USEC_PER_SEC, .home = 2, .memory = 40 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 45 * MB },
+		{ .run = 5000 * USEC_PER_SEC, .home = 3, .memory = 5 * MB },
+		{ .submit = 30 * USEC_PER_SEC,
+		  .run = 10 * USEC_PER_SEC,
+		  .home = 2,
+		  .memory = 1 * MB },
+	};
+	struct sim_result r;
+	char *text;
+
+	(void)state;
+	text = plans_of(jobs, 6, "3x1x1x100000000",
+			"v-reconfiguration:settle=30", &r);
+	assert_non_null(strstr(text, "\n30 reserve 1\n"
+				     "30 start job 6 with 1 on 2\n"));
+	free(text);
+	sim_result_clear(&r);
+}
+
 /* What both would like to have, 60 MB of the 90 on the third host, one of them gets. */
 static void idle_memory_is_given_once(void **state)
 {
@@ -397,6 +423,7 @@ int main(void)
 		cmocka_unit_test(the_place_has_the_most_memory),
 		cmocka_unit_test(a_host_is_held_back_for_the_largest),
 		cmocka_unit_test(an_empty_host_is_ready_for_any),
+		cmocka_unit_test(who_comes_just_then_goes_elsewhere),
 		cmocka_unit_test(idle_memory_is_given_once),
 		cmocka_unit_test(the_first_to_settle_wakes),
 		cmocka_unit_test(who_pages_is_not_held_back),
