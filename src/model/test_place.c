@@ -196,11 +196,44 @@ static void where_it_may_go_and_is_delayed_least(void **state)
 	assert_true(nr_placed > 2000 && nr_refused > 2000);
 }
 
+/* A job that runs on hosts of which some are not usable any more gives these up first. */
+static void who_shrinks_gives_up_what_is_closed(void **state)
+{
+	uint32_t on[HOSTS], kept[HOSTS];
+	unsigned some = 0;
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 2, "place", 0);
+	for (int run = 0; run < 1000; run++) {
+		uint32_t n = 1 + (uint32_t)random_below(&r, HOSTS);
+		uint32_t good = 0, still = 0;
+		struct host h[HOSTS];
+		struct job job = { .n = HOSTS, .hosts = on };
+		struct view view;
+
+		make_hosts(&r, h);
+		view_init_hosts(&view, h, HOSTS);
+		for (uint32_t i = 0; i < HOSTS; i++) {
+			on[i] = (uint32_t)random_below(&r, HOSTS);
+			good += host_usable(&view.hosts[on[i]]);
+		}
+		assert_true(place_on_cores(&view, &job, n, kept));
+		for (uint32_t i = 0; i < n; i++)
+			still += host_usable(&view.hosts[kept[i]]);
+		assert_int_equal(still, good < n ? good : n);
+		some += good < HOSTS && n < HOSTS;
+		view_clear(&view);
+	}
+	assert_true(some > 500);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_each_time),
 		cmocka_unit_test(where_it_may_go_and_is_delayed_least),
+		cmocka_unit_test(who_shrinks_gives_up_what_is_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

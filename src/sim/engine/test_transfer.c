@@ -16,11 +16,23 @@ static const struct sim_costs slow = { .migrate = 3 * USEC_PER_SEC,
 				       .migrate_rank = 2 * USEC_PER_SEC,
 				       .link = 10000000 };
 
+/* Nobody who has moved is on a host that is down. */
+static void check_landed(void *data, const struct view *view,
+			 const struct event *e)
+{
+	(void)data;
+	if (e->type == EVENT_MIGRATE)
+		assert_true(view->hosts[e->job->hosts[e->rank]].up);
+}
+
 static void run_on(const char *policy, const char *machine, const char *events,
 		   struct sim_costs costs, const struct row *row, int64_t nr,
 		   struct sim_result *ret)
 {
-	struct sim_config c = { .costs = costs, .rank_memory = 100000000 };
+	const struct sim_observer watch = { .event = check_landed };
+	struct sim_config c = { .costs = costs,
+				.rank_memory = 100000000,
+				.observer = &watch };
 	struct sim_script script;
 	char *text = strdup(events);
 
@@ -60,6 +72,25 @@ static void a_move_takes_its_time(void **state)
 	pre.precopy = true;
 	run_drained("50 drain 0\n", pre, two, 2, &r);
 	check_split(&r, 1, 0, 100, 3, 0, 0);
+	sim_result_clear(&r);
+}
+
+/*
+ * Moves that are over at once: two ranks leave at one instant, which costs 3 s for the
+ * whole and 2 s for each of them.
+ */
+static void ranks_that_leave_together_pay_once(void **state)
+{
+	static const struct row one[] = { { 0, 100, 4, 1, 0 } };
+	struct sim_costs at_once = slow;
+	struct sim_result r;
+
+	(void)state;
+	at_once.link = 0;
+	run_on("spread", "2x1x4", "50 drain 0\n", at_once, one, 1, &r);
+	assert_int_equal(r.record[0].moves, 2);
+	assert_int_equal(r.migration_events, 1);
+	assert_int_equal(r.record[0].end, 107 * USEC_PER_SEC);
 	sim_result_clear(&r);
 }
 
@@ -194,6 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_move_takes_its_time),
+		cmocka_unit_test(ranks_that_leave_together_pay_once),
 		cmocka_unit_test(a_link_carries_one_at_a_time),
 		cmocka_unit_test(the_most_valuable_leaves_first),
 		cmocka_unit_test(a_move_to_a_host_that_fails),

@@ -101,6 +101,9 @@ static void check_chart(const char *policy)
 	assert_true(n >= 200);
 	/* Every processor second of the run is there... */
 	assert_true(fabs(seconds / result.busy - 1) < 1e-3);
+	/* ... on the 16 processors there are, of 20 points each, below a title of 40 ... */
+	for (size_t i = 0; i < n; i++)
+		assert_true(bar[i][1] + bar[i][3] < 40 + 16 * 20 + 0.02);
 	/* ... and no two bars cover the same place (to what is printed). */
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++)
