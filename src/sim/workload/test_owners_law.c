@@ -306,6 +306,26 @@ static void nights_begin_and_end(void **state)
 	activity_clear(&a);
 }
 
+/* Where nights last for ever, who is away at 19 h comes at 9 h at the earliest, and who is
+ * there goes within 10 s. */
+static void nights_begin_at_seven(void **state)
+{
+	struct owners_law law = law_of("night=1000000,busy=10,busy-sigma=0");
+	struct activity a;
+	size_t before = 0, by_day, all;
+
+	(void)state;
+	owners_law_draw(&law, 100, 5, 1, 0, &a);
+	/* What was before the first midnight is at 0. */
+	while (a.change[before].at == 0)
+		before++;
+	by_day = count_by_day(&a, 0, 5);
+	all = a.nr - before;
+	activity_clear(&a);
+	assert_true(by_day > 10000);
+	assert_true(all - by_day < by_day / 500);
+}
+
 static void more_hosts_change_nobody(void **state)
 {
 	struct owners_law law = law_of(NULL);
@@ -419,6 +439,7 @@ int main(void)
 		cmocka_unit_test(who_computes_and_for_how_long),
 		cmocka_unit_test(people_differ_as_asked_for),
 		cmocka_unit_test(nights_begin_and_end),
+		cmocka_unit_test(nights_begin_at_seven),
 		cmocka_unit_test(more_hosts_change_nobody),
 		cmocka_unit_test(what_a_rule_sees),
 		cmocka_unit_test(days_are_drawn),
