@@ -35,11 +35,15 @@ fails() {
 	sed -n 2p "$dir/s.tsv" | grep -q '^8640758.5	'
 }
 
-@test "loads that no time can hold, links that carry nothing, scripts of no host" {
+@test "loads that no time can hold, halves of processors, links that carry nothing, scripts of no host" {
 	fails "'1e-300' is not a load" "$stint" sim -p fcfs -w ismail -n 600 -L 1e-300
 	fails "'1e-300' is not" "$stint" sim -p fcfs --swf "$dir/t.swf" -L 1e-300
 	fails "'1e-7' is not L," "$stint" sweep -p fcfs -w ismail -L 1e-7
 	fails "arrives in more than 70000 years" "$stint" sim -p fcfs -w poisson:mean=1000000000 -n 5 -L 1e-6
+	sed 's/ 3 -1 -1 3 / 2.5 -1 -1 -1 /' "$dir/t.swf" >"$dir/half.swf"
+	fails "half.swf:2: field 5 (processors) is not a whole number" "$stint" sim -p fcfs --swf "$dir/half.swf"
+	sed 's/ 3 -1 -1 3 / 3.0 -1 -1 3.0 /' "$dir/t.swf" >"$dir/whole.swf"
+	"$stint" sim -p fcfs --swf "$dir/whole.swf" >/dev/null
 	fails "--link: over one of no bytes" "$stint" sim -p fcfs --swf "$dir/t.swf" --link 0
 	echo time,host,what,value >"$dir/none.csv"
 	fails "none.csv: no host in it" "$stint" sim -p fcfs --swf "$dir/t.swf" --activity "$dir/none.csv"

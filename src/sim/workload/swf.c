@@ -322,10 +322,25 @@ static void add_job(struct parser *p, const struct field *f)
 	}
 }
 
+/* Half a processor would be none, or a whole one. */
+static int check_size(struct parser *p, const struct field *f)
+{
+	unsigned n = f[7].whole > 0 ? 7 : 4;
+
+	if (!f[n].micro)
+		return 0;
+	return error_set(p->err, -EINVAL,
+			 "%s:%zu: field %u (%s) is not a whole number", p->name,
+			 p->line, n + 1, field_names[n]);
+}
+
 static int take_job(struct parser *p, const struct field *f)
 {
 	int64_t size = wanted_size(f);
 	int r = check_times(p, f);
+
+	if (!r)
+		r = check_size(p, f);
 
 	if (r < 0)
 		return r;
