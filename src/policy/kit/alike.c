@@ -19,6 +19,7 @@ void alikes_clear(struct alikes *a)
 		free(a->kind[i]);
 	}
 	free(a->kind);
+	free(a->marks);
 	free(a->bucket);
 	free(a->link);
 	*a = (struct alikes){ 0 };
@@ -57,7 +58,11 @@ static struct alike *make(struct alikes *a)
 
 	k->ix = (uint32_t)a->nr;
 	k->first_slot = USEC_MAX;
-	array_room(a->kind, a->nr, &a->cap);
+	if (a->nr == a->cap) {
+		array_room(a->kind, a->nr, &a->cap);
+		a->marks = xreallocarray(a->marks, a->cap, sizeof(*a->marks));
+	}
+	a->marks[a->nr] = 0;
 	a->kind[a->nr++] = k;
 	return k;
 }
@@ -97,6 +102,21 @@ static void set_head(struct alike *k, const struct job *job)
 	k->submit = job ? job->submit : 0;
 }
 
+/* Row k is new, or, where it is gone, about to be: the rows before it are some others' way ahead. */
+static void note_ahead(struct alike *k, bool gone)
+{
+	struct alike *x = k->before;
+
+	for (int i = 1; i < ALIKE_AHEAD && x; i++, x = x->before)
+		if (x->ahead)
+			x->ahead = gone ? x->ahead->behind : x->ahead->before;
+	if (x)
+		x->ahead = gone ? k->behind : k;
+	k->ahead = k->behind;
+	for (int i = 1; i < ALIKE_AHEAD && k->ahead; i++)
+		k->ahead = k->ahead->behind;
+}
+
 /* Make a row without jobs, behind another one (NULL: as the first of all). */
 static struct alike *make_row(struct alikes *a, const struct job *job,
 			      struct alike *before)
@@ -110,11 +130,13 @@ static struct alike *make_row(struct alikes *a, const struct job *job,
 	k->behind = behind;
 	*(before ? &before->behind : &a->first) = k;
 	*(behind ? &behind->before : &a->last) = k;
+	note_ahead(k, false);
 	return k;
 }
 
 static void remove_row(struct alikes *a, struct alike *k)
 {
+	note_ahead(k, true);
 	*(k->before ? &k->before->behind : &a->first) = k->behind;
 	*(k->behind ? &k->behind->before : &a->last) = k->before;
 	k->before = k->behind = NULL;
@@ -369,5 +391,4 @@ void alike_forget_slots(struct alike *k)
 {
 	k->first = k->nr = 0;
 	note_slots(k);
-	k->marks = 0;
 }

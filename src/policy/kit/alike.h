@@ -29,16 +29,18 @@
 #include "model/job.h"
 #include "policy/kit/profile.h"
 
+/* Who goes through rows tells the processor which one it will look at so many later. */
+#define ALIKE_AHEAD 4
+
 /* What a search through thousands of them reads comes first, in one cache line. */
 struct alike {
-	uint32_t ix; /* its number, which never changes */
 	uint32_t size;
-	usec_t length;		      /* estimate; USEC_MAX: none */
+	uint32_t ix;	      /* its number, which never changes */
+	usec_t length;	      /* estimate; USEC_MAX: none */
+	struct alike *behind; /* the row behind it in the order of the queue, */
+	struct alike *ahead;  /* and the one ALIKE_AHEAD behind it */
 	usec_t first_slot, last_slot; /* USEC_MAX and 0 if it has none */
 	usec_t submit;		      /* when its head was submitted */
-	struct alike *behind; /* the row behind it in the order of the queue */
-	uint32_t
-		marks; /* of pins where slots may be able to move ahead (profile.h) */
 	struct alike *before;
 	const struct job *head, *tail; /* jobs, by (submit, id) */
 	uint32_t nr_jobs;
@@ -46,12 +48,13 @@ struct alike {
 	uint32_t next;
 	usec_t *slot; /* slot[first .. first + nr), ascending */
 	size_t first, nr, cap;
-	struct profile_place near; /* where a slot was looked for last */
 };
 
 struct alikes {
 	bool each;	     /* set before the first use: each row is a kind */
 	struct alike **kind; /* by ix; their addresses never change */
+	uint32_t *
+		marks; /* by ix: pins where slots may be able to move ahead (profile.h) */
 	size_t nr, cap;
 	uint32_t *bucket; /* ix + 1 */
 	size_t nr_buckets;

@@ -46,6 +46,7 @@ void holes_add(struct holes *h, uint32_t class, struct hole_place new)
 	struct holes_class *c = &h->class[class];
 	uint32_t i = 0, to;
 
+	c->vain.before = 0;
 	while (i < c->nr && c->place[i].start <= new.start)
 		i++;
 	if (i && c->place[i - 1].longest >= new.longest) {
@@ -67,18 +68,31 @@ void holes_join(struct holes *a, const struct holes *b)
 			holes_add(a, class, b->class[class].place[i]);
 }
 
-usec_t holes_find(const struct holes *h, uint32_t class, usec_t length,
-		  usec_t before)
+void holes_in_vain(struct holes *h, uint32_t class, uint32_t size,
+		   usec_t longest, usec_t from, usec_t before)
+{
+	struct holes_class *c = &h->class[class];
+
+	for (uint32_t i = 0; i < c->nr && c->place[i].start < from; i++)
+		longest = later(longest, c->place[i].longest);
+	c->vain = (struct hole_vain){ size, longest, before };
+}
+
+usec_t holes_find(const struct holes *h, uint32_t class, uint32_t size,
+		  usec_t length, usec_t before)
 {
 	const struct holes_class *c = &h->class[class];
 
+	if (before <= c->vain.before && length > c->vain.longest &&
+	    size >= c->vain.size)
+		return USEC_MAX;
 	for (uint32_t i = 0; i < c->nr && c->place[i].start < before; i++)
 		if (c->place[i].longest >= length)
 			return c->place[i].start;
 	return USEC_MAX;
 }
 
-void holes_exclude(struct holes *h, uint32_t class, usec_t length,
+void holes_exclude(struct holes *h, uint32_t class, usec_t longest, usec_t from,
 		   usec_t before)
 {
 	struct holes_class was = h->class[class];
@@ -87,15 +101,17 @@ void holes_exclude(struct holes *h, uint32_t class, usec_t length,
 	for (uint32_t i = 0; i < was.nr; i++) {
 		struct hole_place place = was.place[i];
 
-		if (place.start < before && place.longest >= length) {
+		if (place.start >= from && place.start < before &&
+		    place.longest > longest) {
 			if (place.end > before)
 				holes_add(h, class,
 					  (struct hole_place){ before,
 							       place.end,
 							       place.longest });
-			place.longest = length - 1;
+			place.longest = longest;
 		}
-		holes_add(h, class, place);
+		if (place.longest)
+			holes_add(h, class, place);
 	}
 	note_longest(&h->class[class]);
 }

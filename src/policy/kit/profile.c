@@ -250,10 +250,10 @@ static struct profile_place walk_to(const struct profile *p,
 {
 	const struct profile_block *b = &p->block[at.block];
 
+	if (at.block + 1 < p->nr && b[1].start <= t)
+		return profile_place_near(p, p->near[2], t);
 	while (at.step + 1 < b->n && b->step[at.step + 1].at <= t)
 		at.step++;
-	if (at.step + 1 == b->n && at.block + 1 < p->nr && b[1].start <= t)
-		return profile_place_of(p, t);
 	return at;
 }
 
@@ -277,13 +277,14 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 		add_between(p, first, end, delta);
 	} else {
 		nr = p->nr;
-		*near = walk_to(p, first, to);
-		end = profile_cut(p, to, near);
+		end = walk_to(p, first, to);
+		end = profile_cut(p, to, &end);
 		if (p->nr != nr) /* a split may have moved the first step */
 			first = profile_place_of(p, from);
 		add_between(p, first, end, delta);
 		profile_drop_if_flat(p, end);
 	}
+	*near = first;
 	profile_drop_if_flat(p, first);
 }
 

@@ -47,8 +47,10 @@ struct profile_place {
 struct profile_pin {
 	usec_t at;
 	uint32_t what, size;
-	uint32_t next; /* of the same step, or of the unused ones: index + 1 */
-	uint32_t link; /* the next marked one: index + 1 */
+	uint32_t next;	/* of the same step, or of the unused ones: index + 1 */
+	uint32_t link;	/* the next marked one: index + 1 */
+	uint32_t block; /* where the step before it was when it was marked */
+	uint8_t step;
 	bool marked;
 	bool gone; /* taken off while it was marked */
 };
@@ -57,8 +59,8 @@ struct profile {
 	struct profile_block *block; /* in the order of time; at least one */
 	size_t nr, cap;
 	/*
-	 * Near which step the last change was that took processors, the last that
-	 * gave some, and the last time from which a pin was taken.
+	 * Near which step the next change is likely to be that takes processors, the
+	 * next that gives some, and the next time from which a pin is taken.
 	 */
 	struct profile_place near[3];
 	uint64_t changes; /* how many there were so far */
@@ -78,10 +80,12 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta);
 /* Forget what is before now. */
 void profile_trim(struct profile *p, usec_t now);
 
-/* The earliest t >= from such that n are free in all of [t, t + length);
- * USEC_MAX if there is none. */
+/*
+ * The earliest t >= from such that n are free in all of [t, t + length); USEC_MAX if there is
+ * none.  *longest is the length of the longest run of n free in [from, t).
+ */
 usec_t profile_earliest(const struct profile *p, usec_t from, usec_t length,
-			int64_t n);
+			int64_t n, usec_t *longest);
 
 /* Until when are n free from `from` on? `from` itself if they are not free then. */
 usec_t profile_until(const struct profile *p, usec_t from, int64_t n);
@@ -97,19 +101,41 @@ static inline uint32_t profile_class(int64_t n)
 	return class < PROFILE_CLASSES ? class : PROFILE_CLASSES - 1;
 }
 
-/* Which runs of at least 2^i free processors are looked for, by i. */
+#define PROFILE_WANTS 6
+
+/*
+ * Which runs of at least 2^i free processors are looked for, by i: those that are as long as
+ * one of these and begin before it has to.  Both descend.
+ */
+struct profile_want {
+	usec_t before, least; /* least USEC_MAX: endless ones */
+};
+
 struct profile_wanted {
-	usec_t least[PROFILE_CLASSES];	/* as long as this, or endless */
-	usec_t before[PROFILE_CLASSES]; /* that begin before this */
 	int64_t most
 		[PROFILE_CLASSES]; /* for jobs of up to this size; 0: none */
+	uint32_t nr[PROFILE_CLASSES];
+	struct profile_want want[PROFILE_CLASSES][PROFILE_WANTS];
+};
+
+/* A run is wanted for a job of that size and length if it begins before that time. */
+void profile_want(struct profile_wanted *w, uint32_t size, usec_t length,
+		  usec_t before);
+
+/* What came free: n processors in [from, to). */
+struct profile_freed {
+	usec_t from, to;
+	int64_t n;
+	/* profile_mark_pins() fills these in: so many are free there now, */
+	int64_t least, most;
+	struct profile_place first, last; /* and where from and to are */
 };
 
 /*
- * Call fn for each wanted run that overlaps [from, to), of each class, in full length, but not
- * for those for jobs of up to the size `was`.
+ * After profile_mark_pins(), call fn for each wanted run that overlaps [from, to), of each
+ * class, in full length, but not for those for jobs for which there was room in all of it before.
  */
-void profile_runs(const struct profile *p, usec_t from, usec_t to, int64_t was,
+void profile_runs(const struct profile *p, const struct profile_freed *f,
 		  const struct profile_wanted *wanted,
 		  void (*fn)(void *arg, uint32_t class, usec_t start,
 			     usec_t end),
@@ -117,11 +143,12 @@ void profile_runs(const struct profile *p, usec_t from, usec_t to, int64_t was,
 
 /*
  * Since when are n free up to `to`, which is after the profile's beginning?  `to`
- * itself if they are not free right before it.  near, zero-filled at first, remembers
- * the place of the last question; a question about a time near that is answered faster.
+ * itself if they are not free right before it.  A `to` that is near that place, which
+ * is a guess and need not exist any more, is found faster, and so are the changes and the pins at
+ * both times that are asked for next.
  */
-usec_t profile_since(const struct profile *p, usec_t to, int64_t n,
-		     struct profile_place *near);
+usec_t profile_since(struct profile *p, usec_t to, int64_t n,
+		     struct profile_place near);
 
 /* The least and greatest value in [from, to), which is not empty. */
 int64_t profile_min(const struct profile *p, usec_t from, usec_t to);
@@ -135,15 +162,18 @@ void profile_pin(struct profile *p, usec_t at, uint32_t what, uint32_t size);
 void profile_unpin(struct profile *p, usec_t at, uint32_t what);
 
 /*
- * n more processors are free in [from, to) now: mark each pin in (from, to] right before which
- * as many as its size are free for that reason.  *marks_of() is the first marked pin of
- * something, + 1; 0 is none.  Returns how many were free at least before.
+ * So many more processors are free now: mark each pin in (from, to] right before which as many
+ * as its size are free for that reason.  marks is the first marked pin of each what, + 1; 0 is
+ * none.
  */
-int64_t profile_mark_pins(struct profile *p, usec_t from, usec_t to, int64_t n,
-			  uint32_t *(*marks_of)(void *arg, uint32_t what),
-			  void *arg);
+void profile_mark_pins(struct profile *p, struct profile_freed *freed,
+		       uint32_t *marks);
 
-/* Take the first mark away; false if there is none. */
-bool profile_next_mark(struct profile *p, uint32_t *first, usec_t *ret_at);
+/*
+ * Take marks away up to the first with as many free right before it as its size; false if there
+ * is none.  *ret_near is for profile_since().
+ */
+bool profile_next_mark(struct profile *p, uint32_t *first, usec_t *ret_at,
+		       struct profile_place *ret_near);
 
 #endif

@@ -62,61 +62,81 @@ void profile_unpin(struct profile *p, usec_t at, uint32_t what)
 	profile_drop_if_flat(p, from);
 }
 
-/* Of those of a step mark the ones for which there was no room before. */
-static inline void mark_step(struct profile *p, uint32_t i, int64_t free,
-			     int64_t n,
-			     uint32_t *(*marks_of)(void *arg, uint32_t what),
-			     void *arg)
+/* Of those of the step behind `at` mark the ones for which there was no room before. */
+static inline void mark_step(struct profile *p, uint32_t i,
+			     struct profile_place at, int64_t free, int64_t n,
+			     uint32_t *marks)
 {
 	for (; i; i = p->pin[i - 1].next) {
 		struct profile_pin *pin = &p->pin[i - 1];
-		uint32_t *first;
+		uint64_t spare = (uint64_t)(free - pin->size);
 
-		if (pin->size > free || pin->size <= free - n || pin->marked)
+		if (spare >= (uint64_t)n || pin->marked) /* below 0 is a lot */
 			continue;
-		first = marks_of(arg, pin->what);
 		pin->marked = true;
-		pin->link = *first;
-		*first = i;
+		pin->block = (uint32_t)at.block;
+		pin->step = (uint8_t)at.step;
+		pin->link = marks[pin->what];
+		marks[pin->what] = i;
 	}
 }
 
-int64_t profile_mark_pins(struct profile *p, usec_t from, usec_t to, int64_t n,
-			  uint32_t *(*marks_of)(void *arg, uint32_t what),
-			  void *arg)
+void profile_mark_pins(struct profile *p, struct profile_freed *freed,
+		       uint32_t *marks)
 {
-	struct profile_place at = profile_place_near(p, p->near[1], from);
+	struct profile_place at =
+		profile_place_near(p, p->near[1], freed->from);
 	int64_t free = profile_value(&p->block[at.block], at.step);
-	int64_t least = free;
+	int64_t least = free, most = free;
 	uint32_t i = at.step + 1;
+	usec_t to = freed->to;
 
+	freed->first = at;
 	for (size_t k = at.block; k < p->nr; k++, i = 0) {
 		const struct profile_block *b = &p->block[k];
 
-		for (; i < b->n; i++) {
-			if (b->step[i].at > to)
-				return least - n;
-			mark_step(p, b->pin[i], free, n, marks_of, arg);
+		for (; i < b->n && b->step[i].at <= to; i++) {
+			mark_step(p, b->pin[i], at, free, freed->n, marks);
+			at = (struct profile_place){ k, i };
+			if (b->step[i].at == to)
+				break;
 			free = profile_value(b, i);
-			if (b->step[i].at < to && free < least)
-				least = free;
+			least = free < least ? free : least;
+			most = free > most ? free : most;
 		}
+		if (i < b->n)
+			break;
 	}
-	return least - n;
+	freed->last = at;
+	freed->least = least;
+	freed->most = most;
 }
 
-bool profile_next_mark(struct profile *p, uint32_t *first, usec_t *ret_at)
+/* Is there still room right before the pin?  *near is where. */
+static bool has_room(const struct profile *p, const struct profile_pin *pin,
+		     struct profile_place *near)
+{
+	*near = profile_place_near(
+		p, (struct profile_place){ pin->block, pin->step },
+		pin->at - 1);
+	return profile_value(&p->block[near->block], near->step) >= pin->size;
+}
+
+bool profile_next_mark(struct profile *p, uint32_t *first, usec_t *ret_at,
+		       struct profile_place *ret_near)
 {
 	while (*first) {
 		uint32_t i = *first;
 		struct profile_pin *pin = &p->pin[i - 1];
 
 		*first = pin->link;
-		*ret_at = pin->at;
 		pin->marked = false;
-		if (!pin->gone)
+		if (pin->gone) {
+			forget(p, i);
+		} else if (has_room(p, pin, ret_near)) {
+			*ret_at = pin->at;
 			return true;
-		forget(p, i);
+		}
 	}
 	return false;
 }

@@ -75,6 +75,25 @@ static inline struct profile_place profile_place_near(const struct profile *p,
 	return near;
 }
 
+/* The step behind that one, which need not exist. */
+static inline struct profile_place profile_step_behind(const struct profile *p,
+						       struct profile_place at)
+{
+	if (at.step + 1 < p->block[at.block].n)
+		return (struct profile_place){ at.block, at.step + 1 };
+	return (struct profile_place){ at.block + 1, 0 };
+}
+
+/*
+ * profile_search.c: the first t in [from, to) at which n are not free; USEC_MAX if there is
+ * none.  from lies in step *at, and t does afterwards.
+ */
+usec_t profile_first_short(const struct profile *p, struct profile_place *at,
+			   usec_t from, usec_t to, int64_t n);
+/* The first step of the run of n free that holds step `at`. */
+struct profile_place profile_run_start(const struct profile *p,
+				       struct profile_place at, int64_t n);
+
 /* profile.c: have a step begin at t, which may be near that place, and return it. */
 struct profile_place profile_cut(struct profile *p, usec_t t,
 				 struct profile_place *near);

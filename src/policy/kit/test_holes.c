@@ -15,6 +15,7 @@ enum { MOST = 40, SPAN = 200 };
 
 struct hole {
 	usec_t start, end;
+	uint32_t procs;
 };
 
 /* All holes that were added, one by one. */
@@ -28,20 +29,20 @@ static usec_t length_of(const struct hole *hole)
 
 static void add(struct holes *h, usec_t start, usec_t end)
 {
-	struct hole hole = { start, end };
+	struct hole hole = { start, end, 8 + (uint32_t)(start % 8) };
 
 	plain[nr++] = hole;
 	holes_add(h, 3, (struct hole_place){ start, end, length_of(&hole) });
 }
 
 /* Where the first hole begins that has room for a job that begins before `before`. */
-static usec_t plain_find(usec_t length, usec_t before)
+static usec_t plain_find(uint32_t size, usec_t length, usec_t before)
 {
 	usec_t first = USEC_MAX;
 
 	for (size_t i = 0; i < nr; i++)
-		if (length_of(&plain[i]) >= length && plain[i].start < before &&
-		    plain[i].start < first)
+		if (plain[i].procs >= size && length_of(&plain[i]) >= length &&
+		    plain[i].start < before && plain[i].start < first)
 			first = plain[i].start;
 	return first;
 }
@@ -50,11 +51,12 @@ static void check_all(const struct holes *h)
 {
 	for (usec_t length = 1; length < 70; length += 3)
 		for (usec_t before = 1; before < SPAN + 20; before += 7) {
-			usec_t is = holes_find(h, 3, length, before);
+			uint32_t size = 8 + (uint32_t)(length + before) % 8;
+			usec_t is = holes_find(h, 3, size, length, before);
 
-			assert_true(is <= plain_find(length, before));
-			assert_true(holes_may_hold(h, 3, length, before) ==
-				    (is != USEC_MAX));
+			assert_true(is <= plain_find(size, length, before));
+			assert_true(holes_may_hold(h, 3, size, length,
+						   before) == (is != USEC_MAX));
 		}
 }
 
@@ -84,20 +86,34 @@ static void trim(struct holes *h, usec_t now)
 }
 
 /*
- * Holes of that length begin at `before` or later.  With few holes, none that may begin
- * earlier is found after that.
+ * No hole of so many processors that begins in [from, before) is longer; if they are 8, all of
+ * the class, and with few holes, none is found after that.
  */
-static void exclude(struct holes *h, usec_t length, usec_t before)
+static void exclude(struct holes *h, uint32_t size, usec_t longest, usec_t from,
+		    usec_t before)
 {
-	bool few = nr <= HOLES_OF_CLASS / 2;
+	bool few = nr <= HOLES_OF_CLASS / 2 && !from;
 	size_t n = 0;
 
-	holes_exclude(h, 3, length, before);
+	if (size == 8)
+		holes_exclude(h, 3, longest, from, before);
+	else
+		holes_in_vain(h, 3, size, longest, from, before);
 	for (size_t i = 0; i < nr; i++)
-		if (plain[i].start >= before || length_of(&plain[i]) < length)
+		if (plain[i].start < from || plain[i].start >= before ||
+		    plain[i].procs < size || length_of(&plain[i]) <= longest)
 			plain[n++] = plain[i];
 	nr = n;
-	assert_true(!few || holes_find(h, 3, length, before) == USEC_MAX);
+	assert_true(!few ||
+		    holes_find(h, 3, size, longest + 1, before) == USEC_MAX);
+}
+
+static void exclude_some(struct holes *h, struct random_stream *r)
+{
+	exclude(h, random_below(r, 2) ? 8 : 9 + (uint32_t)random_below(r, 7),
+		(usec_t)random_below(r, 60),
+		random_below(r, 2) ? 0 : (usec_t)random_below(r, SPAN),
+		(usec_t)random_below(r, SPAN));
 }
 
 static void none_is_overlooked(void **state)
@@ -116,15 +132,14 @@ static void none_is_overlooked(void **state)
 			if (what == 0)
 				trim(&h, (usec_t)random_below(&r, SPAN / 4));
 			else if (what == 1)
-				exclude(&h, 1 + (usec_t)random_below(&r, 60),
-					(usec_t)random_below(&r, SPAN));
+				exclude_some(&h, &r);
 			else
 				add_random(&h, &r, 0);
 			check_all(&h);
 		}
 		holes_join(&all, &h);
 		check_all(&all);
-		assert_true(holes_find(&all, 2, 1, USEC_MAX) == USEC_MAX);
+		assert_true(holes_find(&all, 2, 4, 1, USEC_MAX) == USEC_MAX);
 	}
 }
 
@@ -143,8 +158,9 @@ static void few_are_exact(void **state)
 			add_random(&h, &r, 0);
 		for (usec_t length = 1; length < 70; length++)
 			for (usec_t before = 1; before < SPAN; before += 5)
-				assert_true(holes_find(&h, 3, length, before) ==
-					    plain_find(length, before));
+				assert_true(
+					holes_find(&h, 3, 8, length, before) ==
+					plain_find(8, length, before));
 	}
 }
 
@@ -158,13 +174,13 @@ static void time_goes_by(void **state)
 	add(&h, 10, 30);
 	add(&h, 20, 60);
 	trim(&h, 25);
-	assert_true(holes_find(&h, 3, 35, 100) == 25);
-	assert_true(holes_find(&h, 3, 36, 100) == USEC_MAX);
+	assert_true(holes_find(&h, 3, 8, 35, 100) == 25);
+	assert_true(holes_find(&h, 3, 8, 36, 100) == USEC_MAX);
 	add(&h, 70, USEC_MAX);
 	trim(&h, 65);
-	assert_true(holes_find(&h, 3, 1, 70) == USEC_MAX);
+	assert_true(holes_find(&h, 3, 8, 1, 70) == USEC_MAX);
 	trim(&h, 1000);
-	assert_true(holes_find(&h, 3, 1, 1001) == 1000);
+	assert_true(holes_find(&h, 3, 8, 1, 1001) == 1000);
 }
 
 int main(void)

@@ -60,9 +60,32 @@ static bool was_told(uint32_t class, usec_t start, usec_t end)
 	return false;
 }
 
+/* What is wanted: for jobs of these sizes, one a row; more of a class than are kept apart. */
+#define CLASSES 6
+#define WANTS	30
+
+static struct {
+	uint32_t size;
+	usec_t length, before;
+} wants[WANTS];
+
+static bool is_wanted(uint32_t class, int64_t was, usec_t start, usec_t end)
+{
+	bool fits = false, any = false;
+
+	for (size_t i = 0; i < WANTS; i++) {
+		if (wants[i].size >> class != 1)
+			continue;
+		any |= wants[i].size > was;
+		fits |= start < wants[i].before &&
+			(end == USEC_MAX || end - start >= wants[i].length);
+	}
+	return any && fits;
+}
+
 /* The runs of a class that overlap [from, to), as far as they are wanted. */
 static void check_class(usec_t now, usec_t from, usec_t to, uint32_t class,
-			const struct profile_wanted *wanted)
+			int64_t was)
 {
 	usec_t start = now;
 
@@ -73,8 +96,7 @@ static void check_class(usec_t now, usec_t from, usec_t to, uint32_t class,
 		if (free && t < SPAN)
 			continue;
 		if (end > start && start < to && end > from &&
-		    start < wanted->before[class] &&
-		    (end == USEC_MAX || end - start >= wanted->least[class]))
+		    is_wanted(class, was, start, end))
 			assert_true(was_told(class, start, end));
 		start = t + 1;
 	}
@@ -96,26 +118,60 @@ static void check_told(usec_t now, usec_t from, usec_t to)
 	}
 }
 
-static void check_runs(const struct profile *p, struct random_stream *r,
-		       usec_t now, usec_t from, usec_t to)
+/* Or many of one class, the later the longer, so that none covers another one. */
+static void want_many(struct profile_wanted *wanted, struct random_stream *r)
 {
-	struct profile_wanted wanted;
+	uint32_t class = (uint32_t)random_below(r, 3);
+	bool in_order = random_below(r, 2);
+
+	for (size_t i = 0; i < WANTS; i++) {
+		wants[i].size = UINT32_C(1) << class;
+		wants[i].before = in_order ? (usec_t)(1 + i * SPAN / WANTS)
+					   : (usec_t)random_below(r, SPAN);
+		wants[i].length = 1 + wants[i].before / 8;
+		profile_want(wanted, wants[i].size, wants[i].length,
+			     wants[i].before);
+	}
+}
+
+static void want_some(struct profile_wanted *wanted, struct random_stream *r)
+{
+	size_t some = (size_t)random_below(r, WANTS + 1);
+
+	for (size_t i = 0; i < WANTS; i++) {
+		uint32_t class = (uint32_t)random_below(r, CLASSES);
+
+		wants[i].size = 0;
+		if (i >= some)
+			continue;
+		wants[i].size = (UINT32_C(1) << class) +
+				(uint32_t)random_below(r, UINT64_C(1) << class);
+		wants[i].length = random_below(r, 9)
+					  ? (usec_t)random_below(r, 50)
+					  : USEC_MAX;
+		wants[i].before = (usec_t)random_below(r, SPAN);
+		profile_want(wanted, wants[i].size, wants[i].length,
+			     wants[i].before);
+	}
+}
+
+static void check_runs(struct profile *p, struct random_stream *r, usec_t now,
+		       usec_t from, usec_t to)
+{
+	struct profile_wanted wanted = { 0 };
+	struct profile_freed freed = { .from = from, .to = to };
 	int64_t was = (int64_t)random_below(r, 6) - 1;
 
-	for (uint32_t i = 0; i < PROFILE_CLASSES; i++) {
-		bool any = random_below(r, 4);
-
-		wanted.least[i] = random_below(r, 5)
-					  ? (usec_t)random_below(r, 30)
-					  : USEC_MAX;
-		wanted.before[i] = any ? (usec_t)random_below(r, SPAN) : 0;
-		wanted.most[i] = any ? (INT64_C(2) << i) - 1 : 0;
-	}
+	if (random_below(r, 3))
+		want_some(&wanted, r);
+	else
+		want_many(&wanted, r);
+	profile_mark_pins(p, &freed, NULL); /* none, as n is 0 */
+	freed.n = freed.least - was;
 	nr_told = 0;
-	profile_runs(p, from, to, was, &wanted, tell, NULL);
-	for (uint32_t i = 0; i < 6; i++)
-		if (wanted.most[i] > was)
-			check_class(now, from, to, i, &wanted);
+	profile_runs(p, &freed, &wanted, tell, NULL);
+	for (uint32_t i = 0; i < CLASSES; i++)
+		check_class(now, from, to, i, was);
 	check_told(now, from, to);
 }
 
@@ -126,9 +182,32 @@ static usec_t plain_since(usec_t now, usec_t to, int64_t n)
 	return to;
 }
 
-static void check(const struct profile *p, struct random_stream *r, usec_t now)
+/* The longest run of n that begins in [from, to); each of them ends. */
+static usec_t plain_longest(usec_t from, usec_t to, int64_t n)
 {
-	static struct profile_place near;
+	usec_t longest = 0, end;
+
+	for (usec_t t = from; t < to && t <= SPAN; t = end + 1) {
+		for (end = t; end <= SPAN && plain[end] >= n; end++)
+			;
+		longest = end - t > longest ? end - t : longest;
+	}
+	return longest;
+}
+
+static void check_earliest(const struct profile *p, usec_t from, usec_t length,
+			   int64_t n)
+{
+	usec_t longest, t = plain_earliest(from, length, n);
+
+	assert_true(profile_earliest(p, from, length, n, &longest) == t);
+	assert_true(longest == plain_longest(from, t, n));
+}
+
+static void check(struct profile *p, struct random_stream *r, usec_t now)
+{
+	struct profile_place near = { random_below(r, p->nr + 1),
+				      (uint32_t)random_below(r, 64) };
 	usec_t from = now + (usec_t)random_below(r, (uint64_t)(SPAN - now));
 	usec_t to = from + 1 + (usec_t)random_below(r, 100), t;
 	usec_t length = 1 + (usec_t)random_below(r, 60);
@@ -143,11 +222,10 @@ static void check(const struct profile *p, struct random_stream *r, usec_t now)
 	}
 	assert_true(profile_min(p, from, to) == min);
 	assert_true(profile_max(p, from, to) == max);
-	assert_true(profile_earliest(p, from, length, n) ==
-		    plain_earliest(from, length, n));
+	check_earliest(p, from, length, n);
 	assert_true(profile_until(p, from, n) == plain_until(from, n));
 	check_runs(p, r, now, from, to);
-	assert_true(profile_since(p, to, n, &near) == plain_since(now, to, n));
+	assert_true(profile_since(p, to, n, near) == plain_since(now, to, n));
 }
 
 static void a_profile_is_its_values(void **state)
@@ -255,15 +333,10 @@ enum { PINS = 40 };
 /* Pins by number: where each is, and whether it is marked.  Its size is 1 + number % 5. */
 static struct {
 	usec_t at; /* -1: nowhere */
-	uint32_t marks;
 	bool marked;
 } pinned[PINS];
 
-static uint32_t *marks_of(void *arg, uint32_t what)
-{
-	(void)arg;
-	return &pinned[what].marks;
-}
+static uint32_t marks[PINS];
 
 static void move_pin(struct profile *p, uint32_t i, usec_t to)
 {
@@ -279,12 +352,16 @@ static void move_pin(struct profile *p, uint32_t i, usec_t to)
 static void free_both(struct profile *p, usec_t now, usec_t from, usec_t to,
 		      int64_t n)
 {
-	int64_t least = INT64_MAX;
+	struct profile_freed freed = { .from = from, .to = to, .n = n };
+	int64_t least = INT64_MAX, most = INT64_MIN;
 
 	add_both(p, from, to, n);
-	for (usec_t t = from; t < to; t++)
-		least = plain[t] - n < least ? plain[t] - n : least;
-	assert_true(profile_mark_pins(p, from, to, n, marks_of, NULL) == least);
+	for (usec_t t = from; t < to; t++) {
+		least = plain[t] < least ? plain[t] : least;
+		most = plain[t] > most ? plain[t] : most;
+	}
+	profile_mark_pins(p, &freed, marks);
+	assert_true(freed.least == least && freed.most == most);
 	for (uint32_t i = 0; i < PINS; i++) {
 		usec_t at = pinned[i].at > now ? pinned[i].at : now;
 		int64_t size = 1 + i % 5;
@@ -297,13 +374,18 @@ static void free_both(struct profile *p, usec_t now, usec_t from, usec_t to,
 
 static void take_marks(struct profile *p, uint32_t i)
 {
+	struct profile_place near;
 	usec_t at = -1;
 
-	assert_true(profile_next_mark(p, &pinned[i].marks, &at) ==
-		    pinned[i].marked);
-	if (pinned[i].marked)
+	usec_t begin = p->block[0].start;
+	bool room = pinned[i].marked &&
+		    plain[pinned[i].at > begin ? pinned[i].at - 1 : begin] >=
+			    1 + i % 5;
+
+	assert_true(profile_next_mark(p, &marks[i], &at, &near) == room);
+	if (room)
 		assert_true(at == pinned[i].at);
-	assert_false(profile_next_mark(p, &pinned[i].marks, &at));
+	assert_false(profile_next_mark(p, &marks[i], &at, &near));
 	pinned[i].marked = false;
 }
 

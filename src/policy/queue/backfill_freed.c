@@ -28,12 +28,5 @@ void backfill_forget_freed(struct backfill *b)
 
 void backfill_want(struct backfill *b, const struct alike *k)
 {
-	uint32_t class = profile_class(k->size);
-	usec_t *least = &b->wanted.least[class];
-	usec_t *before = &b->wanted.before[class];
-	int64_t *most = &b->wanted.most[class];
-
-	*least = k->length < *least ? k->length : *least;
-	*most = k->size > *most ? k->size : *most;
-	*before = alike_last(k) > *before ? alike_last(k) : *before;
+	profile_want(&b->wanted, k->size, k->length, alike_last(k));
 }

@@ -22,20 +22,13 @@ static void note_hole(void *arg, uint32_t class, usec_t start, usec_t end)
 	holes_add(&b->after, class, hole);
 }
 
-/* What is pinned is a kind, to where its slots begin. */
-static uint32_t *marks_of(void *arg, uint32_t what)
-{
-	struct backfill *b = arg;
-
-	return &b->kinds.kind[what]->marks;
-}
-
 /* n came free in [from, to): mark slots, and note holes. */
 static void look_at(struct backfill *b, usec_t from, usec_t to, int64_t n)
 {
-	int64_t was = profile_mark_pins(&b->profile, from, to, n, marks_of, b);
+	struct profile_freed freed = { .from = from, .to = to, .n = n };
 
-	profile_runs(&b->profile, from, to, was, &b->wanted, note_hole, b);
+	profile_mark_pins(&b->profile, &freed, b->kinds.marks);
+	profile_runs(&b->profile, &freed, &b->wanted, note_hole, b);
 }
 
 /*
@@ -121,13 +114,13 @@ static void improve_one_now(struct backfill *b, const struct view *view,
 }
 
 /* Move slots of k that begin at `at` ahead, as far as processors are free right before them. */
-static void slide_from(struct backfill *b, struct alike *k, usec_t at)
+static void slide_from(struct backfill *b, struct alike *k, usec_t at,
+		       struct profile_place near)
 {
 	usec_t start;
 	int64_t i;
 
-	while ((start = profile_since(&b->profile, at, k->size, &k->near)) <
-	       at) {
+	while ((start = profile_since(&b->profile, at, k->size, near)) < at) {
 		i = alike_find(k, at);
 		if (i < 0 || k->slot[k->first + (size_t)i] != at)
 			return;
@@ -138,31 +131,36 @@ static void slide_from(struct backfill *b, struct alike *k, usec_t at)
 /* Slots where no pin is marked cannot move so: right before them nothing came free. */
 static void slide(struct backfill *b, struct alike *k)
 {
+	struct profile_place near;
 	usec_t at;
 
-	while (profile_next_mark(&b->profile, &k->marks, &at))
-		slide_from(b, k, at);
+	while (profile_next_mark(&b->profile, &b->kinds.marks[k->ix], &at,
+				 &near))
+		slide_from(b, k, at, near);
 }
 
 /*
- * Move slots of k into a hole that is as long as they are.  False: there is none, and that is
- * noted, if it holds for all sizes of the class.
+ * Move slots of k into a hole that is as long as they are.  False: there is none, and how long
+ * those are that there are is noted.
  */
 static bool fill(struct backfill *b, struct alike *k)
 {
 	uint32_t class = profile_class(k->size);
-	usec_t from = holes_find(&b->holes, class, k->length, alike_last(k));
-	usec_t to;
+	usec_t from =
+		holes_find(&b->holes, class, k->size, k->length, alike_last(k));
+	usec_t to, longest;
 
 	if (from == USEC_MAX)
 		return false;
-	to = profile_earliest(&b->profile, from, k->length, k->size);
+	to = profile_earliest(&b->profile, from, k->length, k->size, &longest);
 	if (to < alike_last(k)) {
 		move_slot(b, k, k->nr - 1, to);
 		return true;
 	}
 	if (k->size == UINT32_C(1) << class)
-		holes_exclude(&b->holes, class, k->length, to);
+		holes_exclude(&b->holes, class, longest, from, to);
+	else
+		holes_in_vain(&b->holes, class, k->size, longest, from, to);
 	return false;
 }
 
@@ -183,8 +181,8 @@ void backfill_improve_now(struct backfill *b, const struct view *view)
 
 static bool may_fill(const struct backfill *b, const struct alike *k)
 {
-	return holes_may_hold(&b->holes, profile_class(k->size), k->length,
-			      alike_last(k));
+	return holes_may_hold(&b->holes, profile_class(k->size), k->size,
+			      k->length, alike_last(k));
 }
 
 /* The first kind after k (NULL: of all) that may be able to move slots. */
@@ -200,8 +198,8 @@ static struct alike *next_kind(struct backfill *b, struct alike *k)
 		else
 			k = NULL;
 		if (k)
-			__builtin_prefetch(k->behind);
-	} while (k && !k->marks && !may_fill(b, k));
+			__builtin_prefetch(k->ahead);
+	} while (k && !b->kinds.marks[k->ix] && !may_fill(b, k));
 	return k;
 }
 
@@ -216,10 +214,8 @@ static void improve_kind(struct backfill *b, struct alike *k)
 /* Slots have moved to earlier times, and jobs have gone. */
 static void want_less(struct backfill *b)
 {
-	for (uint32_t class = 0; class < PROFILE_CLASSES; class ++) {
-		b->wanted.least[class] = USEC_MAX;
-		b->wanted.before[class] = b->wanted.most[class] = 0;
-	}
+	for (uint32_t class = 0; class < PROFILE_CLASSES; class ++)
+		b->wanted.most[class] = b->wanted.nr[class] = 0;
 	for (size_t i = 0; i < b->starts.nr; i++)
 		backfill_want(b, b->kinds.kind[b->starts.node[i].handle]);
 }

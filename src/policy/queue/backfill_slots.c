@@ -43,11 +43,13 @@ void backfill_add_slot(struct backfill *b, struct alike *k, usec_t at)
 void backfill_take_slot(struct backfill *b, struct alike *k, size_t i)
 {
 	usec_t at = k->slot[k->first + i];
+	struct profile_place near;
 
 	alike_take(k, i);
 	if (at != USEC_MAX && !alike_has(k, at))
 		profile_unpin(&b->profile, at, k->ix);
-	while (!k->nr && profile_next_mark(&b->profile, &k->marks, &at))
+	while (!k->nr && profile_next_mark(&b->profile, &b->kinds.marks[k->ix],
+					   &at, &near))
 		;
 	backfill_note_first(b, k);
 }
@@ -105,9 +107,12 @@ static void add_slot(struct backfill *b, const struct view *view,
 		     const struct job *job)
 {
 	usec_t length = length_of(job);
-	usec_t at = profile_earliest(&b->profile, view->now, length, job->size);
-	struct alike *k = backfill_join(b, job, at);
+	usec_t longest, at;
+	struct alike *k;
 
+	at = profile_earliest(&b->profile, view->now, length, job->size,
+			      &longest);
+	k = backfill_join(b, job, at);
 	backfill_add_slot(b, k, at);
 	if (at != USEC_MAX)
 		profile_add(&b->profile, at, add_time(at, length),
@@ -128,8 +133,10 @@ static void part_all(struct backfill *b, const struct view *view)
 {
 	const struct job *j;
 
-	for (size_t i = 0; i < b->kinds.nr; i++)
+	for (size_t i = 0; i < b->kinds.nr; i++) {
 		alike_forget_slots(b->kinds.kind[i]);
+		b->kinds.marks[i] = 0;
+	}
 	for_each_waiting(j, view)
 	{
 		struct alike *k =
