@@ -50,6 +50,9 @@ teardown() { bed_teardown; }
 	bed_up 2 --speed 0.5
 	dir=$(find /sys/fs/cgroup/cpu -type d -name "stint-testbed.t$$")
 	[ "$(cat "$dir"/cpu.cfs_{quota,period}_us | xargs)" = "15000 20000" ]
+	"$stint" testbed --name="t$$" down
+	bed_up 2 --speed 0.5,2
+	[ "$(cat "$dir"/cpu.cfs_{quota,period}_us | xargs)" = "40000 20000" ]
 	STINT_TESTBED_CPUS=all run -2 "$stint" testbed --name="n$$" up 1
 	[ "$output" = "stint testbed: STINT_TESTBED_CPUS: 'all' is not a number from 0.01 to 1024" ]
 }
