@@ -291,11 +291,6 @@ static void print_summary(const struct sim_args *a,
 	free(note);
 }
 
-static bool is_stdout(const char *path)
-{
-	return path && !strcmp(path, "-");
-}
-
 static int report(struct sim_args *a, const struct sim_result *result,
 		  struct swf_trace *kept, struct files *f, struct error *err)
 {
@@ -305,9 +300,7 @@ static int report(struct sim_args *a, const struct sim_result *result,
 	if (r < 0)
 		return r;
 	/* A table would spoil what goes to standard output. */
-	if (is_stdout(a->out) || is_stdout(a->out_swf) ||
-	    is_stdout(a->out_owners) || is_stdout(a->figures.series_path) ||
-	    is_stdout(a->figures.plot_path) || is_stdout(a->figures.gantt_path))
+	if (sim_args_to_stdout(a))
 		return 0;
 	summary_make(result, &s);
 	if (a->json)

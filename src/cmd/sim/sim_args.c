@@ -182,26 +182,47 @@ static error_t parse_sim(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+enum { OUTPUTS = 6 };
+
+/* The files to write; NULL: not asked for. */
+static void outputs_of(const struct sim_args *a, const char *ret[OUTPUTS])
+{
+	const char *const out[OUTPUTS] = { a->out,
+					   a->out_swf,
+					   a->out_owners,
+					   a->figures.series_path,
+					   a->figures.plot_path,
+					   a->figures.gantt_path };
+
+	memcpy(ret, out, sizeof(out));
+}
+
+unsigned sim_args_to_stdout(const struct sim_args *a)
+{
+	const char *out[OUTPUTS];
+	unsigned n = 0;
+
+	outputs_of(a, out);
+	for (size_t i = 0; i < OUTPUTS; i++)
+		n += out[i] && !strcmp(out[i], "-");
+	return n;
+}
+
 /* A file that is written twice, or is the input, would be lost. */
 static int check_files(const struct sim_args *a, struct error *err)
 {
-	const char *const out[] = { a->out,
-				    a->out_swf,
-				    a->out_owners,
-				    a->figures.series_path,
-				    a->figures.plot_path,
-				    a->figures.gantt_path };
+	const char *out[OUTPUTS];
 	const char *const in[] = { a->swf, a->replay, a->events,
 				   a->owners.path };
-	size_t nr = sizeof(out) / sizeof(*out);
 
-	for (size_t i = 0; i < nr; i++) {
+	outputs_of(a, out);
+	for (size_t i = 0; i < OUTPUTS; i++) {
 		bool twice = false;
 
 		if (!out[i] || !strcmp(out[i], "-") ||
 		    !strncmp(out[i], "/dev/", strlen("/dev/")))
 			continue;
-		for (size_t j = i + 1; j < nr; j++)
+		for (size_t j = i + 1; j < OUTPUTS; j++)
 			twice |= out[j] && !strcmp(out[i], out[j]);
 		if (twice)
 			return error_set(err, -EINVAL,
@@ -213,25 +234,11 @@ static int check_files(const struct sim_args *a, struct error *err)
 						 "written over",
 						 in[j]);
 	}
-	return 0;
-}
-
-static int check_stdout(const struct sim_args *a, struct error *err)
-{
-	const char *const out[] = { a->out,
-				    a->out_swf,
-				    a->out_owners,
-				    a->figures.series_path,
-				    a->figures.plot_path,
-				    a->figures.gantt_path };
-	int n = 0;
-
-	for (size_t i = 0; i < sizeof(out) / sizeof(*out); i++)
-		n += out[i] && !strcmp(out[i], "-");
-	return n < 2 ? 0
-		     : error_set(err, -EINVAL,
-				 "standard output (-) can be only one of the "
-				 "files");
+	return sim_args_to_stdout(a) < 2
+		       ? 0
+		       : error_set(err, -EINVAL,
+				   "standard output (-) can be only one of the "
+				   "files");
 }
 
 static bool writes_figures(const struct sim_figures *f)
@@ -306,8 +313,6 @@ static int check_sim(const struct sim_args *a, struct error *err)
 		r = owner_args_check(&a->owners, err);
 	if (!r)
 		r = check_files(a, err);
-	if (!r)
-		r = check_stdout(a, err);
 	return r ? r : check_pictures(&a->figures, err);
 }
 

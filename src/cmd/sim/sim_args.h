@@ -41,4 +41,7 @@ struct sim_args {
 int sim_args_parse(int argc, char **argv, struct sim_args *ret,
 		   struct error *err) must_check;
 
+/* How many of the files to write are standard output ("-"): 0 or 1 of what was parsed. */
+unsigned sim_args_to_stdout(const struct sim_args *a);
+
 #endif

@@ -231,13 +231,10 @@ static void draw_host(struct random_stream *r, struct host *h)
 static void draw_jobs(struct random_stream *r)
 {
 	for (int k = 0; k < JOBS; k++) {
-		uint32_t on[RANKS], n = 1 + (uint32_t)random_below(r, RANKS);
-
-		for (uint32_t i = 0; i < n; i++) /* none on the last host */
-			on[i] = (uint32_t)random_below(r, HOSTS - 1);
-		job[k] = pass_runs(k + 1, n, on);
+		/* none on the last host */
+		job[k] = pass_runs_anywhere(r, k + 1, RANKS, HOSTS - 1);
 		job[k]->memory = random_below(r, 4) * RESERVED;
-		memcpy(place[k], on, n * sizeof(*on));
+		memcpy(place[k], job[k]->hosts, job[k]->n * sizeof(*place[k]));
 	}
 	for (int h = 0; h < HOSTS; h++) {
 		host[h].slots = 2 + (uint32_t)random_below(r, 4);

@@ -18,7 +18,7 @@
 
 #include "policy/migrate/test_pass.h"
 
-enum { JOBS = 5, RANKS = 5, ROUNDS = 6000 };
+enum { JOBS = 5, RANKS = PASS_RANKS, ROUNDS = 6000 };
 
 #define CPU	0.9
 #define MEMORY	0.8
@@ -41,32 +41,14 @@ static void draw_host(struct random_stream *r, struct host *h)
 	h->link = (double)random_below(r, 5) * 2.5e5;
 }
 
-static void draw_talk(struct random_stream *r, struct job *j)
-{
-	struct job_talk talk[RANKS];
-	struct event e = { .type = EVENT_TALK,
-			   .at = view.now,
-			   .job = j,
-			   .n = j->n - 1,
-			   .talk = talk };
-
-	for (uint32_t i = 0; i < e.n; i++)
-		talk[i] = (struct job_talk){ i, i + 1,
-					     random_uniform(r, 0, 6e5), 0 };
-	model_apply(&view, &e);
-}
-
 static void draw_jobs(struct random_stream *r)
 {
 	for (int k = 0; k < JOBS; k++) {
-		uint32_t on[RANKS], n = 1 + (uint32_t)random_below(r, RANKS);
-
-		for (uint32_t i = 0; i < n; i++) /* none on the last host */
-			on[i] = (uint32_t)random_below(r, HOSTS - 1);
-		job[k] = pass_runs(k + 1, n, on);
+		/* none on the last host */
+		job[k] = pass_runs_anywhere(r, k + 1, RANKS, HOSTS - 1);
 		job[k]->memory = random_below(r, 5) * 50;
 		if (random_below(r, 2))
-			draw_talk(r, job[k]);
+			pass_talks(r, job[k], 6e5, 0);
 	}
 	for (int i = 0; i < HOSTS; i++)
 		if (host[i].slots < host[i].nr_ranks)

@@ -72,6 +72,34 @@ struct job *pass_runs(int64_t id, uint32_t n, const uint32_t *on)
 	return j;
 }
 
+struct job *pass_runs_anywhere(struct random_stream *r, int64_t id,
+			       uint32_t most, uint32_t n)
+{
+	uint32_t on[PASS_RANKS], ranks = 1 + (uint32_t)random_below(r, most);
+
+	for (uint32_t i = 0; i < ranks; i++)
+		on[i] = (uint32_t)random_below(r, n);
+	return pass_runs(id, ranks, on);
+}
+
+void pass_talks(struct random_stream *r, struct job *j, double bytes,
+		double messages)
+{
+	struct job_talk talk[PASS_RANKS];
+	struct event e = { .type = EVENT_TALK,
+			   .at = view.now,
+			   .job = j,
+			   .n = j->n - 1,
+			   .talk = talk };
+
+	for (uint32_t i = 0; i < e.n; i++)
+		talk[i] = (struct job_talk){
+			i, i + 1, random_uniform(r, 0, bytes),
+			messages > 0 ? random_uniform(r, 0, messages) : 0
+		};
+	model_apply(&view, &e);
+}
+
 void pass_stands_still(struct job *j, uint32_t rank)
 {
 	model_apply(&view, &(struct event){ .type = EVENT_FREEZE,

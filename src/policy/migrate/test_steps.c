@@ -17,7 +17,7 @@
 #include "policy/migrate/steps.h"
 #include "policy/migrate/test_pass.h"
 
-enum { RANKS = 5, ROUNDS = 4000 };
+enum { RANKS = PASS_RANKS, ROUNDS = 4000 };
 
 static struct steps steps;
 static const struct job *mine;
@@ -31,31 +31,6 @@ static void draw_hosts(struct random_stream *r)
 		host[i].load = random_below(r, 2) ? random_uniform(r, 0, 4) : 0;
 		host[i].owner_active = !random_below(r, 8);
 	}
-}
-
-static void draw_talk(struct random_stream *r, struct job *j)
-{
-	struct job_talk talk[RANKS];
-	struct event e = { .type = EVENT_TALK,
-			   .at = view.now,
-			   .job = j,
-			   .n = j->n - 1,
-			   .talk = talk };
-
-	for (uint32_t i = 0; i < e.n; i++)
-		talk[i] =
-			(struct job_talk){ i, i + 1, random_uniform(r, 0, 1e8),
-					   random_uniform(r, 0, 2e4) };
-	model_apply(&view, &e);
-}
-
-static struct job *draw_job(struct random_stream *r, int64_t id)
-{
-	uint32_t on[RANKS], n = 1 + (uint32_t)random_below(r, RANKS);
-
-	for (uint32_t i = 0; i < n; i++)
-		on[i] = (uint32_t)random_below(r, HOSTS);
-	return pass_runs(id, n, on);
 }
 
 /* The greatest delay of the job after the first k steps. */
@@ -177,10 +152,10 @@ static void moves_gain_what_is_said(void **state)
 		pass_end(state);
 		pass_begin(state);
 		draw_hosts(&r);
-		draw_job(&r, 2);
-		mine = j = draw_job(&r, 1);
+		pass_runs_anywhere(&r, 2, RANKS, HOSTS);
+		mine = j = pass_runs_anywhere(&r, 1, RANKS, HOSTS);
 		if (random_below(&r, 2))
-			draw_talk(&r, j);
+			pass_talks(&r, j, 1e8, 2e4);
 		plan_reset(&plan, &view);
 		targets_make(&targets, &view, &plan);
 		steps_init(&steps, HOSTS, 1);
