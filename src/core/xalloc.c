@@ -26,6 +26,11 @@ void *xcalloc(size_t n, size_t size)
 	return checked(calloc(n ? n : 1, size ? size : 1), size);
 }
 
+void *xcalloc_aligned(size_t align, size_t size)
+{
+	return memset(checked(aligned_alloc(align, size), size), 0, size);
+}
+
 void *xrealloc(void *p, size_t size)
 {
 	return checked(realloc(p, size ? size : 1), size);

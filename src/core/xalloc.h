@@ -11,6 +11,9 @@
 
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+/* Filled with zeros, at a multiple of `align`, which is a power of two and divides the size. */
+void *xcalloc_aligned(size_t align, size_t size)
+	__attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 /* n members of size each; aborts when the product overflows. */
 void *xreallocarray(void *p, size_t n, size_t size)

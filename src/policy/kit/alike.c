@@ -54,7 +54,7 @@ static void grow(struct alikes *a)
 
 static struct alike *make(struct alikes *a)
 {
-	struct alike *k = xcalloc(1, sizeof(*k));
+	struct alike *k = xcalloc_aligned(ALIKE_LINE, sizeof(*k));
 
 	k->ix = (uint32_t)a->nr;
 	k->first_slot = USEC_MAX;

@@ -33,8 +33,10 @@
 #define ALIKE_AHEAD 4
 
 /* What a search through thousands of them reads comes first, in one cache line. */
+#define ALIKE_LINE 64
+
 struct alike {
-	uint32_t size;
+	_Alignas(ALIKE_LINE) uint32_t size;
 	uint32_t ix;	      /* its number, which never changes */
 	usec_t length;	      /* estimate; USEC_MAX: none */
 	struct alike *behind; /* the row behind it in the order of the queue, */

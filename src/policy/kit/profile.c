@@ -28,10 +28,11 @@ static struct profile_block *insert_block(struct profile *p, size_t k)
 	memmove(p->block + k + 1, p->block + k,
 		(p->nr - k) * sizeof(*p->block));
 	p->nr++;
-	step = xmalloc(PROFILE_ROOM * (sizeof(*step) + sizeof(uint32_t)));
+	step = xmalloc(PROFILE_ROOM *
+		       (sizeof(*step) + sizeof(struct profile_pinned)));
 	p->block[k] = (struct profile_block){
 		.step = step,
-		.pin = (uint32_t *)(step + PROFILE_ROOM),
+		.pin = (struct profile_pinned *)(step + PROFILE_ROOM),
 	};
 	return &p->block[k];
 }
@@ -56,7 +57,7 @@ void profile_init(struct profile *p, usec_t from, int64_t free)
 	b->n = 1;
 	b->start = b->step[0].at = from;
 	b->step[0].free = b->min = b->max = free;
-	b->pin[0] = 0;
+	b->pin[0] = PROFILE_UNPINNED;
 }
 
 void profile_clear(struct profile *p)
@@ -113,7 +114,7 @@ struct profile_place profile_cut(struct profile *p, usec_t t,
 	shift_steps(b, at.step, 1);
 	b->step[at.step].at = t;
 	b->step[at.step].free = b->step[at.step - 1].free;
-	b->pin[at.step] = 0;
+	b->pin[at.step] = PROFILE_UNPINNED;
 	return at;
 }
 
@@ -153,7 +154,7 @@ void profile_drop_if_flat(struct profile *p, struct profile_place at)
 {
 	int64_t before;
 
-	if ((!at.block && !at.step) || p->block[at.block].pin[at.step])
+	if ((!at.block && !at.step) || p->block[at.block].pin[at.step].first)
 		return;
 	before = at.step ? profile_value(&p->block[at.block], at.step - 1)
 			 : profile_value(&p->block[at.block - 1],
@@ -231,13 +232,13 @@ static bool move_step(struct profile *p, struct profile_place at, usec_t from,
 	uint32_t i = at.step;
 
 	if (from == s[i].at) {
-		if (!i || b->pin[i] || s[i - 1].free != free ||
+		if (!i || b->pin[i].first || s[i - 1].free != free ||
 		    to >= step_end(p, at))
 			return false;
 		s[i].at = to;
 		return true;
 	}
-	if (i + 1 == b->n || b->pin[i + 1] || s[i + 1].at != to ||
+	if (i + 1 == b->n || b->pin[i + 1].first || s[i + 1].at != to ||
 	    s[i + 1].free != free)
 		return false;
 	s[i + 1].at = from;
@@ -288,14 +289,19 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 	profile_drop_if_flat(p, first);
 }
 
-/* Add the list of pins `more` to another one. */
-static void join_pins(struct profile *p, uint32_t *list, uint32_t more)
+/* Pin what is pinned to another step to that one as well. */
+static void join_pins(struct profile *p, struct profile_pinned *to,
+		      const struct profile_pinned *more)
 {
-	if (!more)
+	uint32_t *list = &to->first;
+
+	if (!more->first)
 		return;
 	while (*list)
 		list = &p->pin[*list - 1].next;
-	*list = more;
+	*list = more->first;
+	if (more->least < to->least)
+		to->least = more->least;
 }
 
 void profile_trim(struct profile *p, usec_t now)
@@ -308,7 +314,7 @@ void profile_trim(struct profile *p, usec_t now)
 	i = profile_step_of(&p->block[k], now);
 	for (size_t n = 0; n <= k; n++)
 		for (uint32_t m = 0; m < (n < k ? p->block[n].n : i); m++)
-			join_pins(p, &p->block[k].pin[i], p->block[n].pin[m]);
+			join_pins(p, &p->block[k].pin[i], &p->block[n].pin[m]);
 	if (k)
 		remove_blocks(p, 0, k);
 	b = &p->block[0];

@@ -27,6 +27,12 @@
 
 struct profile_step;
 
+/* What is pinned to a step. */
+struct profile_pinned {
+	uint32_t first; /* pin: index + 1; 0: nothing */
+	uint32_t least; /* no pin is of a smaller size; UINT32_MAX: nothing */
+};
+
 /* What a search needs to know of a block before it looks into it. */
 struct profile_block {
 	usec_t start;	  /* of its first step */
@@ -34,7 +40,7 @@ struct profile_block {
 	int64_t add;	  /* to be added to the values of its steps */
 	uint32_t n;	  /* steps, at least 1 */
 	struct profile_step *step;
-	uint32_t *pin; /* by step: its first pin + 1 */
+	struct profile_pinned *pin; /* by step */
 };
 
 /* A step: which block, and where in it. */

@@ -31,21 +31,24 @@ void profile_pin(struct profile *p, usec_t at, uint32_t what, uint32_t size)
 {
 	struct profile_place to =
 		profile_cut(p, no_earlier(p, at), &p->near[0]);
-	uint32_t *first = &p->block[to.block].pin[to.step];
+	struct profile_pinned *there = &p->block[to.block].pin[to.step];
 	uint32_t i = new_pin(p);
 
 	p->changes++;
 	p->pin[i - 1] = (struct profile_pin){
-		.at = at, .what = what, .size = size, .next = *first
+		.at = at, .what = what, .size = size, .next = there->first
 	};
-	*first = i;
+	there->first = i;
+	if (size < there->least)
+		there->least = size;
 }
 
 void profile_unpin(struct profile *p, usec_t at, uint32_t what)
 {
 	struct profile_place from =
 		profile_place_near(p, p->near[2], no_earlier(p, at));
-	uint32_t i, *link = &p->block[from.block].pin[from.step];
+	struct profile_pinned *there = &p->block[from.block].pin[from.step];
+	uint32_t i, *link = &there->first;
 
 	p->near[2] = from;
 	while (*link && p->pin[*link - 1].what != what)
@@ -55,6 +58,8 @@ void profile_unpin(struct profile *p, usec_t at, uint32_t what)
 		return;
 	p->changes++;
 	*link = p->pin[i - 1].next;
+	if (!there->first)
+		there->least = UINT32_MAX;
 	if (p->pin[i - 1].marked)
 		p->pin[i - 1].gone = true;
 	else
@@ -96,7 +101,9 @@ void profile_mark_pins(struct profile *p, struct profile_freed *freed,
 		const struct profile_block *b = &p->block[k];
 
 		for (; i < b->n && b->step[i].at <= to; i++) {
-			mark_step(p, b->pin[i], at, free, freed->n, marks);
+			if (free >= b->pin[i].least)
+				mark_step(p, b->pin[i].first, at, free,
+					  freed->n, marks);
 			at = (struct profile_place){ k, i };
 			if (b->step[i].at == to)
 				break;

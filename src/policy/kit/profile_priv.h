@@ -14,6 +14,8 @@ struct profile_step {
 	int64_t free;
 };
 
+#define PROFILE_UNPINNED ((struct profile_pinned){ 0, UINT32_MAX })
+
 static inline int64_t profile_value(const struct profile_block *b, uint32_t i)
 {
 	return b->step[i].free + b->add;
