@@ -97,18 +97,17 @@ static void shift_steps(struct profile_block *b, uint32_t i, int by)
 	b->n += (uint32_t)by;
 }
 
-struct profile_place profile_cut(struct profile *p, usec_t t,
-				 struct profile_place *near)
+/* Have a step begin at t, which lies in that one, and return it. */
+static struct profile_place cut_step(struct profile *p, usec_t t,
+				     struct profile_place at)
 {
-	struct profile_place at = profile_place_near(p, *near, t);
 	struct profile_block *b = &p->block[at.block];
 
-	*near = at;
 	if (b->step[at.step].at == t)
 		return at;
 	if (b->n == PROFILE_ROOM) {
 		split_block(p, at.block);
-		return profile_cut(p, t, near);
+		return cut_step(p, t, profile_place_of(p, t));
 	}
 	at.step++;
 	shift_steps(b, at.step, 1);
@@ -116,6 +115,13 @@ struct profile_place profile_cut(struct profile *p, usec_t t,
 	b->step[at.step].free = b->step[at.step - 1].free;
 	b->pin[at.step] = PROFILE_UNPINNED;
 	return at;
+}
+
+struct profile_place profile_cut(struct profile *p, usec_t t,
+				 struct profile_place *near)
+{
+	*near = profile_place_near(p, *near, t);
+	return cut_step(p, t, *near);
 }
 
 /* Put the steps of the block behind block k into that one. */
@@ -271,15 +277,14 @@ void profile_add(struct profile *p, usec_t from, usec_t to, int64_t delta)
 	*near = first = profile_place_near(p, *near, from);
 	if (move_step(p, first, from, to, delta))
 		return;
-	first = profile_cut(p, from, near);
+	first = cut_step(p, from, first);
 	if (to == USEC_MAX) {
 		end = (struct profile_place){ p->nr - 1,
 					      p->block[p->nr - 1].n };
 		add_between(p, first, end, delta);
 	} else {
 		nr = p->nr;
-		end = walk_to(p, first, to);
-		end = profile_cut(p, to, &end);
+		end = cut_step(p, to, walk_to(p, first, to));
 		if (p->nr != nr) /* a split may have moved the first step */
 			first = profile_place_of(p, from);
 		add_between(p, first, end, delta);
