@@ -106,6 +106,39 @@ run_inside() { # SHELL SCRIPT
 	[ "$status" != 0 ]
 }
 
+# keyctl(2) and add_key(2), for programs that run inside, too.
+keys_py='import ctypes, os, sys
+call = ctypes.CDLL(None, use_errno=True).syscall
+SESSION, JOIN, SEARCH, READ = -3, 1, 10, 11
+def put(name, word): return call(248, b"user", name, word, len(word), SESSION)
+def get(name):
+    word = ctypes.create_string_buffer(64)
+    n = call(250, READ, call(250, SEARCH, SESSION, b"user", name, 0), word, 64)
+    return word.raw[:max(0, n)].decode() or "nothing"
+'
+
+@test "capsule: keys of who started the agent are no rank's, nor one rank's another's" {
+	local login=$keys_py'
+assert call(250, JOIN, b"login") > 0 and put(b"root", b"ticket") > 0
+os.execv(sys.argv[1], sys.argv[1:])'
+	/usr/bin/python3 -c "$keys_py"'sys.exit(put(b"stint-test", b"x") < 0)' || skip "no keyrings here"
+	bed_up 1
+	printf '#!/usr/bin/python3\n%s\n' "$login" >"$script_dir/login"
+	printf '#!/bin/sh\nexec "%s/login" "%s"\n' "$script_dir" "$capsule_shell" >"$script_dir/started"
+	chmod 755 "$script_dir/login" "$script_dir/started"
+	capsule_shell=$script_dir/started
+	capsule_up a h1 10.77.128.1 uid=4321
+	printf '%s\n%s\n' "$keys_py" 'print(get(b"root"), get(b"ann"), put(b"ann", b"hers") > 0, get(b"ann"))' >"$script_dir/keys"
+	run_inside a "exec /usr/bin/python3 $script_dir/keys"
+	echo "$output"
+	[ "$output" = "nothing nothing True hers" ]
+	ok a destroy
+	ok a create "cap$$a" net=routed uplink=eth0 addr=10.77.128.1 uid=4322
+	run_inside a "exec /usr/bin/python3 $script_dir/keys"
+	echo "$output"
+	[ "$output" = "nothing nothing True hers" ]
+}
+
 @test "capsule: sockets of the host's sessions and of its agent are hidden" {
 	bed_up 1
 	# A /run/user as with a session, for this test's host alone.

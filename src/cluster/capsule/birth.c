@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -161,6 +162,19 @@ static int become_submitter(const struct capsule_spec *spec, struct error *err)
 	return 0;
 }
 
+/*
+ * The keys of whoever started the agent, a login's for example, would be every rank's to
+ * read, and what one rank adds any other's: who is in a session keyring has them all.  Where
+ * the kernel has no keys, or forbids these calls, ranks have none either.
+ */
+static int leave_keys(struct error *err)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 &&
+	    errno != ENOSYS && errno != EPERM)
+		return error_sys(err, -errno, "cannot make a session keyring");
+	return 0;
+}
+
 /* ---- init, before it is one ---- */
 
 struct birth {
@@ -210,6 +224,7 @@ static _Noreturn void newborn_main(const struct birth *b)
 	close(b->c->events);
 	/* First of all, so that what it does counts there. */
 	if ((word.code = cgroup_enter(b->init->cg, &word.error)) < 0 ||
+	    (word.code = leave_keys(&word.error)) < 0 ||
 	    (word.code = await_ids(b->init->ctl, &word.error)) < 0 ||
 	    (!b->has_clocks &&
 	     (word.code = set_clocks(b->spec, &word.error)) < 0) ||
