@@ -139,25 +139,33 @@ os.execv(sys.argv[1], sys.argv[1:])'
 	[ "$output" = "nothing nothing True hers" ]
 }
 
-@test "capsule: sockets of the host's sessions and of its agent are hidden" {
+@test "capsule: sockets of the host's sessions, of its bus and of its agent are hidden" {
 	bed_up 1
-	# A /run/user as with a session, for this test's host alone.
-	mkdir "$script_dir/user" "$script_dir/agent"
-	touch "$script_dir/user/bus" "$script_dir/agent/owner.sock"
-	[ -d /run/user ] || skip "no /run/user"
+	# A /run as with a session, for this test's host alone.
+	mkdir -p "$script_dir"/run/{user,dbus} "$script_dir/agent"
+	touch "$script_dir"/run/{user/bus,dbus/system_bus_socket,other} "$script_dir/agent/owner.sock"
 	shell_of() {
-		exec unshare -m sh -c 'mount --bind "$1/user" /run/user && exec "$2"' sh "$script_dir" "$capsule_shell"
+		exec unshare -m sh -c 'mount --bind "$1/run" /run && exec "$2"' sh "$script_dir" "$capsule_shell"
 	}
 	coproc shell_of 3>&-
 	in[h]=${COPROC[1]} out[h]=${COPROC[0]}
 	ok h create "cap$$h" run="$script_dir/agent"
-	run_inside h "exec 2>/dev/null; ls -A /run/user $script_dir/agent; ls /run/user/bus $script_dir/agent/owner.sock && echo there
-		touch /run/user/x $script_dir/agent/x && echo written
-		ls $script_dir/user"
+	run_inside h "exec 2>/dev/null; ls -A /run /run/user /run/dbus $script_dir/agent
+		ls /run/user/bus /run/dbus/system_bus_socket $script_dir/agent/owner.sock && echo there
+		touch /run/user/x /run/dbus/x $script_dir/agent/x && echo written
+		ls $script_dir/run/user"
 	echo "$output"
-	[ "$(xargs <<<"$output")" = "/run/user: $script_dir/agent: bus" ]
+	[ "$(xargs <<<"$output")" = "/run: dbus other user /run/dbus: /run/user: $script_dir/agent: bus" ]
 	ok h destroy
 	[ -e "$script_dir/agent/owner.sock" ]
+	# Nobody has logged in since the host was booted; somebody does while the rank runs.
+	rm -r "$script_dir/run/user"
+	ok h prepare
+	ok h create "cap$$h" run="$script_dir/agent"
+	mkdir -p "$script_dir/run/user/0"
+	run_inside h "ls -A /run/user"
+	[ -z "$output" ]
+	ok h destroy
 }
 
 @test "capsule: exit status, signals, pids and orphans come back" {

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -116,6 +117,8 @@ bool capsule_prepare(void)
 	bool changed;
 
 	(void)!process_boot_id(boot, NULL); /* which it keeps */
+	/* What comes to be later cannot be hidden from who is there by then. */
+	(void)!mkdir(CAPSULE_SESSIONS, 0755);
 	changed = cgroup_know_mounts();
 	link_prepare();
 	if (cradle < 0)

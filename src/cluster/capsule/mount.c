@@ -375,20 +375,27 @@ static int hide(const char *path, bool *ret, struct error *err)
 
 /*
  * The sockets of agent and keepers, which listen to who has their uid where the
- * agent is not root; and those of people's sessions: a user's own systemd would
- * start processes outside of the capsule for her.
+ * agent is not root; and what would start processes outside of the capsule for its user,
+ * without limits: her own systemd, by its socket in /run/user, or logind, which anybody may
+ * ask over the system's bus for a systemd of her own, now and at each boot (linger).
  */
 static int hide_sockets(const struct capsule_spec *spec, struct error *err)
 {
-	static const char sessions[] = "/run/user";
-	bool hidden;
-	int r = hide(sessions, &hidden, err);
+	const char *const all[] = { CAPSULE_SESSIONS, "/run/dbus",
+				    spec->run_dir };
+	const char *first = NULL; /* that same mount again is read-only, too */
+	int r = 0;
 
-	/* The same mount twice is read-only already. */
-	if (r ||
-	    (hidden && !mount(sessions, spec->run_dir, NULL, MS_BIND, NULL)))
-		return r;
-	return hide(spec->run_dir, &hidden, err);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !r; i++) {
+		bool hidden = false;
+
+		if (first && !mount(first, all[i], NULL, MS_BIND, NULL))
+			continue;
+		r = hide(all[i], &hidden, err);
+		if (hidden && !first)
+			first = all[i];
+	}
+	return r;
 }
 
 int mount_all(const struct capsule_spec *spec, int sysfs, struct error *err)

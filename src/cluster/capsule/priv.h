@@ -138,6 +138,9 @@ void store_let_go(struct capsule_spare *spare);
 
 /* ---- the file system ---- */
 
+/* Where sockets of people's sessions are. */
+#define CAPSULE_SESSIONS "/run/user"
+
 /* The sysfs of this process's network, as a descriptor of a mount. */
 int mount_sysfs(int *ret, struct error *err) must_check;
 /* With that, or with sysfs -1 with the own network's. */
