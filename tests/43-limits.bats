@@ -114,6 +114,26 @@ restart_agent() { # HOST OPTIONS...
 	[[ "$output" == *"was ended by signal 9"* ]]
 }
 
+@test "who fills a host's memory with files in /dev/shm is who goes, and no other guest" {
+	can_limit
+	# Slowly enough for the agent, which looks each second.
+	cat >"$BATS_TEST_TMPDIR/fill.py" <<-'E'
+		import time
+		with open("/dev/shm/x", "wb") as f:
+		    while True:
+		        f.write(bytes(8 << 20)); f.flush()
+		        time.sleep(0.05)
+	E
+	serve --memory=768M 1
+	begin run --memory 400M python3 "$BATS_TEST_TMPDIR/eat.py" 200 1 "$BATS_TEST_TMPDIR/eat.py" >"$bed/out" 2>&1
+	eventually grep -q holds "$bed/out"
+	run -137 st run --hosts h1 python3 "$BATS_TEST_TMPDIR/fill.py"
+	echo "$output"
+	[ "$output" = "stint run: job 2: rank 0 was killed because memory ran out on h1" ]
+	is 'j[1]["state"]' running
+	st kill 1
+}
+
 @test "a limit of memory that no host could come to is refused" {
 	can_limit
 	serve 2

@@ -65,7 +65,7 @@ void monitor_end(struct agent *a)
 void monitor_look(struct agent *a)
 {
 	host_load_sample(a->load, &a->monitor->host);
-	uses_look(a->monitor->uses);
+	uses_look(a->monitor->uses, a->monitor->host.memory);
 }
 
 uint64_t monitor_memory(const struct agent *a)

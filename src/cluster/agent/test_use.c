@@ -49,7 +49,7 @@ static void look_until_busy(struct uses *u, uint64_t job)
 {
 	do {
 		poll(NULL, 0, 100);
-		uses_look(u);
+		uses_look(u, 0);
 	} while (find_use(u, job, 0)->share <= 0);
 }
 
@@ -68,7 +68,7 @@ static void a_share_and_its_waits_are_the_time(void **state)
 	u = uses_create(dir);
 	pid = guest_spin();
 	guest_capsule(dir, "7.0", pid);
-	uses_look(u);
+	uses_look(u, 0);
 	assert_true(find_use(u, 7, 0)->share == 0);
 	look_until_busy(u, 7);
 	use = find_use(u, 7, 0);
@@ -116,7 +116,7 @@ static void memory_of_all_its_processes_counts(void **state)
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	guest_capsule(dir, "8.3.12", pid);
 	u = uses_create(dir);
-	uses_look(u);
+	uses_look(u, 0);
 	assert_true(find_use(u, 8, 3)->memory >= MEMORY);
 	assert_true(find_use(u, 8, 3)->memory < 2 * MEMORY);
 	guest_end(pid);
@@ -137,16 +137,16 @@ static void who_has_gone_is_not_told(void **state)
 	u = uses_create(dir);
 	guest_capsule(dir, "1.0", one);
 	guest_capsule(dir, "1.1", two);
-	uses_look(u);
+	uses_look(u, 0);
 	(void)uses_all(u, &nr);
 	assert_int_equal(nr, 2);
 	guest_end(one);
-	uses_look(u);
+	uses_look(u, 0);
 	(void)uses_all(u, &nr);
 	assert_int_equal(nr, 1);
 	assert_int_equal(find_use(u, 1, 1)->rank, 1);
 	guest_end(two);
-	uses_look(u);
+	uses_look(u, 0);
 	(void)uses_all(u, &nr);
 	assert_int_equal(nr, 0);
 	uses_destroy(u);

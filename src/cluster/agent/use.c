@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/agent/burden.h"
 #include "cluster/agent/guests.h"
 #include "cluster/agent/tree.h"
 #include "cluster/host/process.h"
@@ -37,11 +38,13 @@ struct known {
 	/* Of the last look at its traffic: */
 	uint64_t ran;	/* what it had run by then */
 	usec_t look_by; /* the next comes by then, even if it does not run */
+	int score;	/* by burden_put(); -1: not known */
 };
 
 struct uses {
 	char *run_dir;
 	usec_t now;
+	uint64_t memory; /* of this host */
 	/* Side by side. */
 	struct known *known;
 	struct guest_use *use;
@@ -162,7 +165,11 @@ static size_t find_known(struct uses *u, const struct process_id *init)
 	}
 	array_room(u->known, u->nr, &u->cap);
 	array_room(u->use, u->nr, &u->cap_use);
-	u->known[u->nr] = (struct known){ .init = *init, .older = u->first };
+	u->known[u->nr] = (struct known){
+		.init = *init,
+		.older = u->first,
+		.score = u->first ? -1 : 0,
+	};
 	u->use[u->nr] = (struct guest_use){ .job = 0 };
 	return u->nr++;
 }
@@ -186,6 +193,18 @@ static void look_at_traffic(struct uses *u, size_t i,
 	k->look_by = t->total != before ? u->now : u->now + LOOK_ANYHOW;
 }
 
+static void look_at_burden(const struct uses *u, struct known *k,
+			   const struct capsule_record *rec)
+{
+	int score = burden_score(burden_of(rec->cgroups, rec->nr_cgroups),
+				 u->memory);
+
+	if (score == k->score)
+		return;
+	burden_put(rec->init.pid, score);
+	k->score = score;
+}
+
 static void look_at(const char *name, const struct capsule_record *rec,
 		    void *arg)
 {
@@ -204,6 +223,7 @@ static void look_at(const char *name, const struct capsule_record *rec,
 	proctree_walk(rec->init.pid, 0, count_thread, &c);
 	set_use(&u->known[i], &c, u->now, use);
 	look_at_traffic(u, i, rec, c.run);
+	look_at_burden(u, &u->known[i], rec);
 }
 
 static void drop_gone(struct uses *u)
@@ -221,11 +241,12 @@ static void drop_gone(struct uses *u)
 	u->nr = nr;
 }
 
-void uses_look(struct uses *u)
+void uses_look(struct uses *u, uint64_t memory)
 {
 	usec_t began = clock_usec(CLOCK_THREAD_CPUTIME_ID);
 
 	u->now = clock_usec(CLOCK_MONOTONIC);
+	u->memory = memory;
 	u->swaps = may_swap();
 	for (size_t i = 0; i < u->nr; i++)
 		u->known[i].seen = false;

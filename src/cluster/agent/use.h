@@ -38,9 +38,10 @@ void uses_destroy(struct uses *u); /* NULL is allowed */
  * Look at all guests.  Rates need two looks at a guest, half a second apart or
  * more: a look that comes sooner leaves its rates as they were.  Where it takes long
  * to look at traffic, that is done less often, so that it costs at most a
- * thousandth of a processor.
+ * thousandth of a processor.  memory: of this host, in bytes; a guest counts for its
+ * share of it when it runs out (burden.h).
  */
-void uses_look(struct uses *u);
+void uses_look(struct uses *u, uint64_t memory);
 
 /* As of the last look, until the next. */
 struct guest_use *uses_all(struct uses *u, size_t *ret_nr);
