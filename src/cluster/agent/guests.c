@@ -42,13 +42,13 @@ static void change_thread(pid_t pid, pid_t tid, void *arg)
 
 /* What was forked by a thread that had not been reached yet is found next. */
 static void change_tree(struct changes *c, const struct process_id *top,
-			pid_t skip)
+			pid_t skip, int passes)
 {
 	unsigned before;
 
 	if (!top->pid || !process_alive(top))
 		return;
-	for (int i = 0; i < PASSES; i++) {
+	for (int i = 0; i < passes; i++) {
 		before = c->nr;
 		proctree_walk(top->pid, skip, change_thread, c);
 		if (c->nr == before)
@@ -145,7 +145,7 @@ static bool is_owners(const struct capsule_record *rec, const char *owners)
 static bool lives(const struct capsule_record *rec)
 {
 	return rec->init.pid && process_alive(&rec->init) &&
-	       proctree_has_children(rec->init.pid);
+	       proctree_first_child(rec->init.pid);
 }
 
 /* Is that what the file says?  -ENOENT where there is none. */
@@ -261,7 +261,34 @@ void guests_count(const char *run_dir, const char *owners, struct guests *ret)
 struct claim {
 	bool low;
 	unsigned changed;
+	struct large *large;
 };
+
+static void claim_group(const struct claim *c, const struct capsule_record *rec)
+{
+	cgroup_claim(rec->cgroups, rec->nr_cgroups, rec->cpu_weight, c->low);
+}
+
+/*
+ * Its threads once in a while again, as some may have been made while they were walked.  Of
+ * a rank that moves the leader is stopped, too.
+ */
+static void claim_large(struct claim *c, const struct capsule_record *rec,
+			struct large_guest *g, struct changes *ranks)
+{
+	usec_t from = clock_usec(CLOCK_MONOTONIC);
+	int done = c->low ? 1 : 2;
+
+	ranks->stopped = is_engines(proctree_first_child(rec->init.pid),
+				    rec->keeper.pid);
+	if (!ranks->stopped)
+		claim_group(c, rec);
+	if (g->value == done ? !large_may(c->large, g) : !large_must(c->large))
+		return;
+	change_tree(ranks, &rec->init, 0, 1);
+	g->value = done;
+	large_looked(c->large, g, from);
+}
 
 static void claim_one(const char *name, const struct capsule_record *rec,
 		      void *arg)
@@ -270,19 +297,26 @@ static void claim_one(const char *name, const struct capsule_record *rec,
 	struct changes ranks = { c->low ? lower_rank : raise_rank,
 				 rec->keeper.pid };
 	struct changes keepers = { c->low ? lower_keeper : raise_keeper };
+	struct large_guest *large = large_guest(c->large, rec);
 
-	change_tree(&ranks, &rec->init, 0);
-	if (!ranks.stopped)
-		cgroup_claim(rec->cgroups, rec->nr_cgroups, rec->cpu_weight,
-			     c->low);
-	change_tree(&keepers, &rec->keeper, rec->init.pid);
+	if (large) {
+		claim_large(c, rec, large, &ranks);
+	} else {
+		change_tree(&ranks, &rec->init, 0, PASSES);
+		if (!ranks.stopped)
+			claim_group(c, rec);
+	}
+	change_tree(&keepers, &rec->keeper, rec->init.pid, PASSES);
 	c->changed += ranks.nr + keepers.nr;
 }
 
-unsigned guests_claim(const char *run_dir, const char *owners, bool low)
+unsigned guests_claim(const char *run_dir, const char *owners, bool low,
+		      struct large *large)
 {
-	struct claim c = { .low = low };
+	struct claim c = { .low = low, .large = large };
 
+	large_begin(large);
 	guests_each(run_dir, owners, claim_one, &c);
+	large_end(large);
 	return c.changed;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cluster/agent/large.h"
 #include "cluster/capsule/record.h"
 
 /* For a capsule, whose name is JOB.RANK or JOB.RANK.EPOCH. */
@@ -46,8 +47,10 @@ bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
  * been lowered before: what they may take then is said by movers.h.  A rank that an engine
  * has just stopped is left alone, as its threads work for the engine.
  * Returns how many threads it changed.  Threads that are created meanwhile have
- * it from those that create them.
+ * it from those that create them.  Of large guests the groups come first, and then the threads of
+ * one of them; large->more: call it again soon.
  */
-unsigned guests_claim(const char *run_dir, const char *owners, bool low);
+unsigned guests_claim(const char *run_dir, const char *owners, bool low,
+		      struct large *large);
 
 #endif

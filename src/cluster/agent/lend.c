@@ -51,6 +51,7 @@ struct lend {
 	sd_event_source *timer, *again, *capsules;
 	struct newcomers newcomers;
 	bool low; /* guests may have the lowest claim */
+	struct large claims;
 	struct movers *movers;
 	struct bind *bind; /* all guests, to what is not the owner's */
 	usec_t bound;	   /* when they were last */
@@ -110,6 +111,14 @@ static const char *owners(const struct lend *l)
 	return owner_named(l->agent->owner);
 }
 
+static int on_again(sd_event_source *src, uint64_t usec, void *arg);
+
+static void look_again(struct lend *l)
+{
+	if (!l->again)
+		loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
+}
+
 /* Keepers and engines are lowered, too, but not kept from their work (movers.h). */
 static void set_claims(struct lend *l)
 {
@@ -119,11 +128,13 @@ static void set_claims(struct lend *l)
 		   !presence_goes(owner_presence(l->agent->owner)->cause);
 	unsigned n;
 
-	if (!low && !l->low)
+	if (!low && !l->low && !l->claims.more)
 		return;
 	bounds_claim(bind_group(l->bind), low);
-	n = guests_claim(l->agent->conf->run_dir, owners(l), low);
+	n = guests_claim(l->agent->conf->run_dir, owners(l), low, &l->claims);
 	l->low = low;
+	if (l->claims.more)
+		look_again(l);
 	if (n)
 		log_info("guests=%s threads=%u", low ? "lowered" : "raised", n);
 	if (low)
@@ -265,7 +276,7 @@ static int on_again(sd_event_source *src, uint64_t usec, void *arg)
 	l->again = sd_event_source_disable_unref(l->again);
 	know_newcomers(l);
 	if (l->newcomers.nr)
-		loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
+		look_again(l);
 	lend_look(l->agent);
 	return 0;
 }
@@ -301,8 +312,7 @@ static int on_capsules(sd_event_source *src, const struct inotify_event *e,
 	else if (e->mask & IN_CREATE && !(r && r->home))
 		newcomers_add(&l->newcomers, e->name);
 	know_newcomers(l);
-	if (!l->again)
-		loop_after(l->agent->event, &l->again, LOOK_AGAIN, on_again, l);
+	look_again(l);
 	return 0;
 }
 
@@ -480,6 +490,7 @@ void lend_end(struct agent *a)
 	sd_event_source_disable_unref(l->capsules);
 	owner_terms_clear(&l->terms);
 	newcomers_clear(&l->newcomers);
+	large_clear(&l->claims);
 	paper_destroy(l->paper);
 	movers_destroy(l->movers);
 	bind_destroy(l->bind, !l->contract.scene.guests);

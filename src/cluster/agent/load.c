@@ -29,6 +29,7 @@ struct host_load {
 	char *group; /* a testbed's host: its threads; NULL: all there are */
 	struct average load;
 	struct host_memory *memory;
+	struct large large;
 };
 
 /* A testbed's host is one among several on this machine. */
@@ -62,6 +63,7 @@ void host_load_destroy(struct host_load *l)
 	free(l->run_dir);
 	free(l->group);
 	host_memory_destroy(l->memory);
+	large_clear(&l->large);
 	free(l);
 }
 
@@ -86,7 +88,27 @@ static void count_thread(pid_t pid, pid_t tid, void *arg)
 struct guests_running {
 	bool outside; /* of their capsules alone: keepers and engines */
 	unsigned nr;
+	struct large *large;
 };
+
+static void count_inside(struct guests_running *g,
+			 const struct capsule_record *rec)
+{
+	struct large_guest *large = large_guest(g->large, rec);
+	usec_t from = clock_usec(CLOCK_MONOTONIC);
+	unsigned n = 0;
+
+	if (large && !large_may(g->large, large)) {
+		g->nr += (unsigned)large->value;
+		return;
+	}
+	proctree_walk(rec->init.pid, 0, count_thread, &n);
+	g->nr += n;
+	if (!large)
+		return;
+	large->value = (int)n;
+	large_looked(g->large, large, from);
+}
 
 static void count_guest(const char *name, const struct capsule_record *rec,
 			void *arg)
@@ -97,14 +119,17 @@ static void count_guest(const char *name, const struct capsule_record *rec,
 		proctree_walk(rec->keeper.pid, rec->init.pid, count_thread,
 			      &g->nr);
 	if (!g->outside && rec->init.pid && process_alive(&rec->init))
-		proctree_walk(rec->init.pid, 0, count_thread, &g->nr);
+		count_inside(g, rec);
 }
 
-unsigned host_guests_running(const char *run_dir, bool outside)
+unsigned host_guests_running(const char *run_dir, bool outside,
+			     struct large *large)
 {
-	struct guests_running g = { .outside = outside };
+	struct guests_running g = { .outside = outside, .large = large };
 
+	large_begin(large);
 	guests_each(run_dir, NULL, count_guest, &g);
+	large_end(large);
 	return g.nr;
 }
 
@@ -155,10 +180,11 @@ static unsigned count_all(void)
 	return n ? n - 1 : 0;
 }
 
-static unsigned count_runnable(const struct host_load *l)
+static unsigned count_runnable(struct host_load *l)
 {
 	unsigned n = l->group ? count_group(l->group) : count_all();
-	unsigned guests = n ? host_guests_running(l->run_dir, l->group) : 0;
+	unsigned guests =
+		n ? host_guests_running(l->run_dir, l->group, &l->large) : 0;
 
 	return n > guests ? n - guests : 0;
 }

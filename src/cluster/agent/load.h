@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cluster/agent/large.h"
 #include "core/units.h"
 
 struct host_load;
@@ -43,9 +44,10 @@ double host_load_now(const struct host_load *l);
 
 /*
  * Threads that run now in capsules of this run directory and of their keepers,
- * or outside of the capsules alone.
+ * or outside of the capsules alone.  Those of a large guest are as of the last look at it.
  */
-unsigned host_guests_running(const char *run_dir, bool outside);
+unsigned host_guests_running(const char *run_dir, bool outside,
+			     struct large *large);
 /* The number of runnable threads in the text of /proc/loadavg. */
 unsigned host_running(const char *loadavg);
 

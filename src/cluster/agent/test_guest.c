@@ -51,6 +51,18 @@ void guest_capsule(const char *run_dir, const char *name, pid_t init)
 	guest_capsule_of(run_dir, name, init, init);
 }
 
+void guest_capsule_in(const char *run_dir, const char *name, const char *group)
+{
+	char path[SCRATCH_MAX + 64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/capsules/%s/record", run_dir, name);
+	f = fopen(path, "a");
+	assert_non_null(f);
+	fprintf(f, "cgroup %s\n", group);
+	assert_int_equal(fclose(f), 0);
+}
+
 void guest_capsule_remove(const char *run_dir, const char *name)
 {
 	char path[SCRATCH_MAX + 64];

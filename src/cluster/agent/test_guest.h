@@ -18,6 +18,8 @@ void guest_end(pid_t pid);
 void guest_capsule(const char *run_dir, const char *name, pid_t init);
 void guest_capsule_of(const char *run_dir, const char *name, pid_t init,
 		      pid_t keeper);
+/* It is in that control group from now on. */
+void guest_capsule_in(const char *run_dir, const char *name, const char *group);
 void guest_capsule_remove(const char *run_dir, const char *name);
 
 #endif

@@ -17,11 +17,13 @@
 
 #include "cluster/agent/guests.h"
 #include "cluster/agent/test_guest.h"
+#include "cluster/capsule/cgroup.h"
 #include "core/claim.h"
 #include "core/scratch.h"
 #include "core/test_fork.h"
 
 static char dir[SCRATCH_MAX];
+static struct large large;
 /* The test is the keeper of a guest. */
 static pid_t guest;
 
@@ -39,7 +41,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	guests_claim(dir, NULL, false);
+	guests_claim(dir, NULL, false, &large);
 	guest_end(guest);
 	guest_capsule_remove(dir, "7.0");
 	return 0;
@@ -70,17 +72,17 @@ static pid_t hold(void)
 
 static void an_owner_comes_and_goes(void **state)
 {
-	assert_true(guests_claim(dir, NULL, true) >= 2);
+	assert_true(guests_claim(dir, NULL, true, &large) >= 2);
 	assert_int_equal(sched_getscheduler(guest), SCHED_IDLE);
 	assert_int_equal(sched_getscheduler(0), SCHED_IDLE);
-	assert_int_equal(guests_claim(dir, NULL, true), 0);
+	assert_int_equal(guests_claim(dir, NULL, true, &large), 0);
 	if (geteuid())
 		return;
 	/* What a keeper was given for its work is said elsewhere. */
 	assert_true(claim_step(0, 2));
-	assert_int_equal(guests_claim(dir, NULL, true), 0);
+	assert_int_equal(guests_claim(dir, NULL, true, &large), 0);
 	assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
-	assert_true(guests_claim(dir, NULL, false) >= 2);
+	assert_true(guests_claim(dir, NULL, false, &large) >= 2);
 	assert_int_equal(sched_getscheduler(guest), SCHED_OTHER);
 	assert_false(claim_is_marked(guest) || claim_is_marked(0));
 }
@@ -95,15 +97,15 @@ static void one_that_an_engine_holds_is_left_alone(void **state)
 	}
 	engine = hold();
 	/* It is marked, so that the engine lowers it when it lets it go. */
-	guests_claim(dir, NULL, true);
+	guests_claim(dir, NULL, true, &large);
 	assert_true(claim_step(0, 2)); /* we have to go on */
 	assert_int_equal(sched_getscheduler(guest), SCHED_OTHER);
 	assert_true(claim_is_marked(guest));
-	assert_int_equal(guests_claim(dir, NULL, true), 0);
+	assert_int_equal(guests_claim(dir, NULL, true, &large), 0);
 	assert_int_equal(sched_getscheduler(guest), SCHED_OTHER);
 	/* Nobody holds it any more. */
 	guest_end(engine);
-	assert_int_equal(guests_claim(dir, NULL, true), 1);
+	assert_int_equal(guests_claim(dir, NULL, true, &large), 1);
 	assert_int_equal(sched_getscheduler(guest), SCHED_IDLE);
 }
 
@@ -124,6 +126,39 @@ static void those_of_the_owners_are_no_guests(void **state)
 	}
 }
 
+/* Of two that have thousands of threads, by what their group says. */
+static void large_ones_are_lowered_one_after_the_other(void **state)
+{
+	char group[SCRATCH_MAX];
+	pid_t other = guest_spin();
+
+	scratch_dir(group, "/tmp");
+	scratch_put(group, "pids.current", "2000\n");
+	scratch_put(group, "cpu.shares", "9");
+	guest_capsule_remove(dir, "7.0");
+	guest_capsule(dir, "7.0", guest);
+	guest_capsule_in(dir, "7.0", group);
+	guest_capsule(dir, "7.1", other);
+	guest_capsule_in(dir, "7.1", group);
+	guests_claim(dir, NULL, true, &large);
+	assert_true(large.more);
+	assert_true((sched_getscheduler(guest) == SCHED_IDLE) !=
+		    (sched_getscheduler(other) == SCHED_IDLE));
+	/* Their group is behind others at once. */
+	assert_int_equal(cgroup_number(group, "cpu.shares", ""), 2);
+	guests_claim(dir, NULL, true, &large);
+	assert_int_equal(sched_getscheduler(guest), SCHED_IDLE);
+	assert_int_equal(sched_getscheduler(other), SCHED_IDLE);
+	guests_claim(dir, NULL, true, &large);
+	assert_false(large.more);
+	guest_end(other);
+	guest_capsule_remove(dir, "7.1");
+	guests_claim(dir, NULL, false, &large);
+	if (!geteuid())
+		assert_int_equal(sched_getscheduler(guest), SCHED_OTHER);
+	large_clear(&large);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +166,7 @@ int main(void)
 		TEST(an_owner_comes_and_goes),
 		TEST(one_that_an_engine_holds_is_left_alone),
 		TEST(those_of_the_owners_are_no_guests),
+		TEST(large_ones_are_lowered_one_after_the_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

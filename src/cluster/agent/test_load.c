@@ -23,6 +23,8 @@
 #include "core/test_fork.h"
 
 /* The very first sample already has numbers, since hosts are placed by it. */
+static struct large large;
+
 static void first_sample_is_whole(void **state)
 {
 	struct host_load *l = host_load_create("/nonexistent", USEC_PER_SEC);
@@ -62,20 +64,20 @@ static void guests_are_counted(void **state)
 	two = spin_two(ready[1]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	scratch_dir(dir, "/tmp");
-	assert_int_equal(host_guests_running(dir, false), 0);
+	assert_int_equal(host_guests_running(dir, false, &large), 0);
 	snprintf(path, sizeof(path), "%s/capsules", dir);
 	assert_int_equal(mkdir(path, 0700), 0);
 	guest_capsule(dir, "1.0", one);
-	assert_int_equal(host_guests_running(dir, false), 1);
+	assert_int_equal(host_guests_running(dir, false, &large), 1);
 	guest_capsule(dir, "1.1.3", two);
-	assert_int_equal(host_guests_running(dir, false), 3);
+	assert_int_equal(host_guests_running(dir, false, &large), 3);
 	assert_int_equal(kill(one, SIGSTOP), 0);
 	assert_int_equal(waitpid(one, NULL, WUNTRACED), one);
-	assert_int_equal(host_guests_running(dir, false), 2);
+	assert_int_equal(host_guests_running(dir, false, &large), 2);
 	guest_end(one);
 	guest_end(two);
 	/* These pids may belong to other processes by now. */
-	assert_int_equal(host_guests_running(dir, false), 0);
+	assert_int_equal(host_guests_running(dir, false, &large), 0);
 	guest_capsule_remove(dir, "1.0");
 	guest_capsule_remove(dir, "1.1.3");
 	close(ready[0]);
@@ -121,7 +123,7 @@ static void threads_of_guests_are_counted(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	guest_capsule(dir, "1.0", pid);
 	/* The first thread may still be on its way to sleep. */
-	while (host_guests_running(dir, false) != 1 && ++tries < 20000)
+	while (host_guests_running(dir, false, &large) != 1 && ++tries < 20000)
 		poll(NULL, 0, 1);
 	assert_in_range(tries, 0, 19999);
 	guest_end(pid);

@@ -53,14 +53,14 @@ void proctree_walk(pid_t top, pid_t skip, proctree_fn *fn, void *arg)
 		closedir(dir);
 }
 
-bool proctree_has_children(pid_t pid)
+pid_t proctree_first_child(pid_t pid)
 {
 	char tid[16], *text;
-	bool any;
+	pid_t first;
 
 	snprintf(tid, sizeof(tid), "%d", pid);
 	text = children_of(pid, tid);
-	any = text && *text;
+	first = text ? (pid_t)strtol(text, NULL, 10) : 0;
 	free(text);
-	return any;
+	return first;
 }

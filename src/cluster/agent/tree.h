@@ -4,7 +4,6 @@
 #ifndef CLUSTER_AGENT_TREE_H
 #define CLUSTER_AGENT_TREE_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* For a thread of a process; pid == tid: its first. */
@@ -17,7 +16,7 @@ typedef void proctree_fn(pid_t pid, pid_t tid, void *arg);
  */
 void proctree_walk(pid_t top, pid_t skip, proctree_fn *fn, void *arg);
 
-/* Has that process, of one thread, children? */
-bool proctree_has_children(pid_t pid);
+/* Of a process of one thread; 0: it has no child. */
+pid_t proctree_first_child(pid_t pid);
 
 #endif

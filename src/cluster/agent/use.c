@@ -10,6 +10,7 @@
 
 #include "cluster/agent/burden.h"
 #include "cluster/agent/guests.h"
+#include "cluster/agent/large.h"
 #include "cluster/agent/tree.h"
 #include "cluster/host/process.h"
 #include "core/clock.h"
@@ -49,6 +50,7 @@ struct uses {
 	struct known *known;
 	struct guest_use *use;
 	size_t nr, cap, cap_use;
+	struct large large;
 	size_t next; /* of known: guests come in the order of the last look */
 	bool first;  /* look */
 	bool swaps;  /* this host may swap */
@@ -70,6 +72,7 @@ void uses_destroy(struct uses *u)
 		return;
 	for (size_t i = 0; i < u->nr; i++)
 		traffic_clear(&u->use[i].traffic);
+	large_clear(&u->large);
 	free(u->run_dir);
 	free(u->known);
 	free(u->use);
@@ -210,7 +213,9 @@ static void look_at(const char *name, const struct capsule_record *rec,
 {
 	struct uses *u = arg;
 	struct counts c = { .swaps = u->swaps };
+	struct large_guest *large;
 	struct guest_use *use;
+	usec_t from;
 	size_t i;
 
 	if (!rec->init.pid || !process_alive(&rec->init))
@@ -220,10 +225,16 @@ static void look_at(const char *name, const struct capsule_record *rec,
 	if (sscanf(name, "%" SCNu64 ".%" SCNu32, &use->job, &use->rank) != 2)
 		return;
 	u->known[i].seen = true;
-	proctree_walk(rec->init.pid, 0, count_thread, &c);
-	set_use(&u->known[i], &c, u->now, use);
-	look_at_traffic(u, i, rec, c.run);
 	look_at_burden(u, &u->known[i], rec);
+	large = large_guest(&u->large, rec);
+	if (large && !large_may(&u->large, large))
+		return; /* what is known of it stays */
+	from = clock_usec(CLOCK_MONOTONIC);
+	proctree_walk(rec->init.pid, 0, count_thread, &c);
+	set_use(&u->known[i], &c, from, use);
+	look_at_traffic(u, i, rec, c.run);
+	if (large)
+		large_looked(&u->large, large, from);
 }
 
 static void drop_gone(struct uses *u)
@@ -251,7 +262,9 @@ void uses_look(struct uses *u, uint64_t memory)
 	for (size_t i = 0; i < u->nr; i++)
 		u->known[i].seen = false;
 	u->next = 0;
+	large_begin(&u->large);
 	guests_each(u->run_dir, NULL, look_at, u);
+	large_end(&u->large);
 	drop_gone(u);
 	u->first = false;
 	if (u->now >= u->traffic_at)
