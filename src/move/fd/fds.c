@@ -45,6 +45,7 @@ static int open_source(struct fds_source *s, struct error *err)
 
 	if (r < 0)
 		return r;
+	s->strangers = strangers_to(s->pid);
 	snprintf(path, sizeof(path), "/proc/%d", (int)s->pid);
 	s->proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (s->proc < 0)

@@ -20,7 +20,8 @@ pid_t fdscan_other_holder(struct fdscan *sc, const struct stat *st)
 
 	if (fdscan_known_alone(sc, st))
 		return 0;
-	other = sc->content ? 0 : fdinfo_other_holder(s->pid, st);
+	other = sc->content ? 0
+			    : fdinfo_other_holder(s->pid, st, &s->strangers);
 	if (other || sc->content)
 		return other;
 	array_room(s->alone, s->nr_alone, &s->cap_alone);

@@ -91,9 +91,10 @@ struct fds_source {
 		ino_t ino;
 	} * alone;
 	size_t nr_alone, cap_alone;
-	bool has_socket;    /* when looked at last */
-	size_t queued_most; /* FDS_QUEUED_MOST; less in tests */
-	size_t later_least; /* FDS_LATER_LEAST; less in tests */
+	struct strangers strangers; /* who might have them, too */
+	bool has_socket;	    /* when looked at last */
+	size_t queued_most;	    /* FDS_QUEUED_MOST; less in tests */
+	size_t later_least;	    /* FDS_LATER_LEAST; less in tests */
 	size_t content; /* bytes that a capture would have taken along then */
 	struct fdscan *scan; /* of the last capture */
 	int *passed;	     /* numbers that were closed during a look */

@@ -158,28 +158,6 @@ int fdinfo_ns_pid(pid_t pid, pid_t *ret, struct error *err)
 	return r;
 }
 
-static bool has_open(int proc, const char *pid, const struct stat *st)
-{
-	char path[300];
-	struct dirent *e;
-	bool found = false;
-	struct stat its;
-	int fd;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "%s/fd", pid);
-	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	while (d && !found && (e = readdir(d)))
-		found = fstatat(dirfd(d), e->d_name, &its, 0) == 0 &&
-			its.st_dev == st->st_dev && its.st_ino == st->st_ino;
-	if (d)
-		closedir(d);
-	else
-		io_close(&fd);
-	return found;
-}
-
 /*
  * If source and destination are one machine, a process that is being made there may
  * have open what this one had a moment ago (fdkit/early.c).
@@ -197,7 +175,8 @@ static bool is_landing(int proc, const char *pid)
 	return is;
 }
 
-pid_t fdinfo_other_holder(pid_t pid, const struct stat *st)
+pid_t fdinfo_other_holder(pid_t pid, const struct stat *st,
+			  struct strangers *strangers)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -210,7 +189,7 @@ pid_t fdinfo_other_holder(pid_t pid, const struct stat *st)
 		 * We ourselves have the file open: it is the copy just taken.
 		 */
 		if (its > 0 && its != pid && its != getpid() &&
-		    has_open(dirfd(d), e->d_name, st) &&
+		    strangers_have_open(strangers, its, st) &&
 		    !is_landing(dirfd(d), e->d_name))
 			found = its;
 	}

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "core/error.h"
+#include "move/proc/strangers.h"
 
 /* The comm of a landing helper, and at first of L (land/land.h). */
 #define LANDING_NAME "stint-lander"
@@ -65,8 +66,9 @@ int fdinfo_ns_pid(pid_t pid, pid_t *ret, struct error *err) must_check;
 /*
  * The pid of another process that has the file open, or 0.  It examines all
  * processes, so do not call it during the freeze; those of other users may be
- * hidden.
+ * hidden, and have descriptors beyond what is left to look at.
  */
-pid_t fdinfo_other_holder(pid_t pid, const struct stat *st);
+pid_t fdinfo_other_holder(pid_t pid, const struct stat *st,
+			  struct strangers *strangers);
 
 #endif

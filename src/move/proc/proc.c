@@ -90,6 +90,7 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 		s.ns_pid = (pid_t)id;
 	}
 	s.tgid = (pid_t)status_number(text, "Tgid", 10);
+	s.uid = (uid_t)status_number(text, "Uid", 10);
 	s.swapped = status_number(text, "VmSwap", 10) << 10;
 	s.memory = s.swapped + (status_number(text, "VmRSS", 10) << 10);
 	s.locked = status_number(text, "VmLck", 10) << 10;

@@ -115,6 +115,7 @@ const struct vma *vma_named(const struct vma_list *l, const char *name);
 struct proc_status {
 	pid_t ns_pid; /* innermost namespace's */
 	pid_t tgid, ppid, tracer;
+	uid_t uid; /* the real one, as we see it */
 	int nr_ns; /* pid namespaces deep */
 	unsigned threads, umask;
 	bool no_new_privs, seccomp, shadow_stack;

@@ -5,31 +5,22 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "core/xalloc.h"
+#include "move/proc/strangers.h"
 
-static bool has_descriptor(pid_t pid, uint64_t dev, uint64_t ino)
+static bool has_descriptor(struct strangers *s, pid_t pid, const struct vma *v)
 {
-	char path[32];
-	bool found = false;
-	struct dirent *e;
-	struct stat st;
-	DIR *d;
+	const struct stat st = { .st_dev = v->dev, .st_ino = v->ino };
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	d = opendir(path);
-	while (d && !found && (e = readdir(d)))
-		found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
-			st.st_dev == dev && st.st_ino == ino;
-	if (d)
-		closedir(d);
-	return found;
+	return strangers_have_open(s, pid, &st);
 }
 
 bool share_has_descriptor(pid_t pid, const struct vma *v)
 {
-	return has_descriptor(pid, v->dev, v->ino);
+	struct strangers any = { .left = INT64_MAX };
+
+	return has_descriptor(&any, pid, v);
 }
 
 enum share_how share_how(pid_t pid, const struct vma *v,
@@ -61,18 +52,23 @@ static bool maps_object(const struct vma_list *maps, const struct vma *v)
 }
 
 /* Which object of maps, if any, does process `other` have too? */
-static const struct vma *find_shared(pid_t other, const struct vma_list *maps)
+static const struct vma *find_shared(pid_t other, const struct vma_list *maps,
+				     struct strangers *s)
 {
 	struct vma_list its = { 0 };
 	const struct vma *found = NULL;
-	bool known = proc_read_maps(other, &its, NULL) == 0;
+	bool stranger = strangers_are(s, other), known;
 
+	if (stranger && s->left <= 0)
+		return NULL;
+	known = proc_read_maps(other, &its, NULL) == 0;
+	if (stranger)
+		s->left -= (int64_t)its.nr;
 	for (size_t i = 0; known && i < maps->nr && !found; i++) {
 		const struct vma *v = &maps->v[i];
 
 		if (vma_has_object(v) &&
-		    (maps_object(&its, v) ||
-		     has_descriptor(other, v->dev, v->ino)))
+		    (maps_object(&its, v) || has_descriptor(s, other, v)))
 			found = v;
 	}
 	vma_list_clear(&its);
@@ -90,14 +86,16 @@ static bool any_object(const struct vma_list *maps)
 int share_check(pid_t pid, const struct vma_list *maps, struct error *err)
 {
 	DIR *d = any_object(maps) ? opendir("/proc") : NULL;
+	struct strangers strangers = strangers_to(pid);
 	struct dirent *e;
 	int r = 0;
 
 	while (d && !r && (e = readdir(d))) {
 		pid_t other = (pid_t)strtol(e->d_name, NULL, 10);
-		const struct vma *v = other > 0 && other != pid
-					      ? find_shared(other, maps)
-					      : NULL;
+		const struct vma *v =
+			other > 0 && other != pid
+				? find_shared(other, maps, &strangers)
+				: NULL;
 
 		if (v)
 			r = error_set(
