@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#define STRANGERS_MOST (1 << 17) /* descriptors and mappings */
+#define STRANGERS_MOST (1 << 16) /* descriptors and mappings */
 #define STRANGERS_FEW  16	 /* that each is asked for anyhow */
 
 struct strangers {
