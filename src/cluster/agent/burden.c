@@ -20,33 +20,35 @@ static const struct names {
 };
 
 /* The kernel counts files that only memory has among those that it can drop. */
-static uint64_t burden_in(uint64_t usage, const char *stat,
+static uint64_t burden_in(const char *group, uint64_t usage,
 			  const struct names *n)
 {
-	uint64_t others = cgroup_number_in(stat, n->anonymous) +
-			  cgroup_number_in(stat, n->files) -
-			  cgroup_number_in(stat, n->shared);
+	char *path = xasprintf("%s/memory.stat", group), *stat;
+	uint64_t others = usage;
 
+	if (io_read_file(AT_FDCWD, path, 1 << 16, &stat) >= 0) {
+		others = cgroup_number_in(stat, n->anonymous) +
+			 cgroup_number_in(stat, n->files) -
+			 cgroup_number_in(stat, n->shared);
+		free(stat);
+	}
+	free(path);
 	return usage > others ? usage - others : 0;
 }
 
-uint64_t burden_of(char *const *groups, unsigned n)
+uint64_t burden_of(char *const *groups, unsigned n, uint64_t least)
 {
-	for (unsigned i = 0; i < n; i++) {
-		char *path = xasprintf("%s/memory.stat", groups[i]), *stat;
-		uint64_t bytes = 0;
-		int r = io_read_file(AT_FDCWD, path, 1 << 16, &stat);
+	for (unsigned i = 0; i < n; i++)
+		for (int v = 0; v < 2; v++) {
+			uint64_t usage =
+				cgroup_number(groups[i], versions[v].usage, "");
 
-		free(path);
-		if (r < 0)
-			continue;
-		for (int v = 0; v < 2 && !bytes; v++)
-			bytes = burden_in(
-				cgroup_number(groups[i], versions[v].usage, ""),
-				stat, &versions[v]);
-		free(stat);
-		return bytes;
-	}
+			if (usage && usage < least)
+				return 0;
+			if (usage)
+				return burden_in(groups[i], usage,
+						 &versions[v]);
+		}
 	return 0;
 }
 

@@ -12,8 +12,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes, by the first of these control groups that counts memory; 0: by none. */
-uint64_t burden_of(char *const *groups, unsigned n);
+/*
+ * Bytes, by the first of these control groups that counts memory; 0: by none, or less than
+ * `least` in all, for which the kernel is not asked what they are.
+ */
+uint64_t burden_of(char *const *groups, unsigned n, uint64_t least);
 
 /* In thousandths of the memory that all have, as the kernel wants it. */
 int burden_score(uint64_t bytes, uint64_t all);

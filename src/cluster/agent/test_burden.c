@@ -21,21 +21,23 @@ static void both_versions_tell_what_is_no_process_s(void **state)
 	scratch_dir(none, "/tmp");
 	scratch_dir(v1, "/tmp");
 	scratch_dir(v2, "/tmp");
-	assert_int_equal(burden_of(groups, 1), 0);
+	assert_int_equal(burden_of(groups, 1, 0), 0);
 	scratch_put(v1, "memory.usage_in_bytes", "104857600\n");
 	scratch_put(v1, "memory.stat",
 		    "cache 1\nrss 2\nshmem 3\ntotal_cache 73400320\n"
 		    "total_rss 20971520\ntotal_shmem 41943040\n");
-	assert_int_equal(burden_of(groups, 2), 50 * MIB);
+	assert_int_equal(burden_of(groups, 2, 100 * MIB), 50 * MIB);
 	scratch_put(v2, "memory.current", "104857600\n");
 	scratch_put(v2, "memory.stat",
 		    "anon 20971520\nfile 73400320\nkernel 10485760\n"
 		    "shmem 41943040\n");
 	groups[1] = v2;
-	assert_int_equal(burden_of(groups, 2), 50 * MIB);
+	assert_int_equal(burden_of(groups, 2, 100 * MIB), 50 * MIB);
 	/* What the kernel counts at different times need not add up. */
 	scratch_put(v2, "memory.current", "1048576\n");
-	assert_int_equal(burden_of(groups, 2), 0);
+	assert_int_equal(burden_of(groups, 2, 0), 0);
+	scratch_put(v2, "memory.current", "104857600\n");
+	assert_int_equal(burden_of(groups, 2, 100 * MIB + 1), 0);
 }
 
 static void a_score_is_a_share_in_thousandths(void **state)

@@ -199,8 +199,9 @@ static void look_at_traffic(struct uses *u, size_t i,
 static void look_at_burden(const struct uses *u, struct known *k,
 			   const struct capsule_record *rec)
 {
-	int score = burden_score(burden_of(rec->cgroups, rec->nr_cgroups),
-				 u->memory);
+	uint64_t least = u->memory / 100;
+	int score = burden_score(
+		burden_of(rec->cgroups, rec->nr_cgroups, least), u->memory);
 
 	if (score == k->score)
 		return;
