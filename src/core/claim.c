@@ -126,6 +126,16 @@ bool claim_lower(pid_t tid)
 	return claim_mark(tid) && set_class(tid, SCHED_IDLE, 0);
 }
 
+bool claim_mend(pid_t tid)
+{
+	int ioprio = ioprio_of(tid), class = ioprio >> IOPRIO_CLASS_SHIFT;
+
+	return claim_is_idle(tid) &&
+	       (class == IOPRIO_CLASS_RT || class == IOPRIO_CLASS_BE) &&
+	       set_ioprio(tid, IOPRIO_CLASS_IDLE << IOPRIO_CLASS_SHIFT | MARK |
+				       SCHED_OTHER << 7);
+}
+
 bool claim_stir(pid_t tid)
 {
 	return claim_is_idle(tid) && claim_is_marked(tid) &&

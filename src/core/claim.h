@@ -22,6 +22,11 @@
  * to raise any.
  */
 bool claim_lower(pid_t tid);
+/*
+ * One that was lowered and has given itself another I/O priority since, which anybody may:
+ * it is lowered again.  What it was before stood there, so it will be as others are.
+ */
+bool claim_mend(pid_t tid);
 /* Back, if it was lowered by claim_lower(). */
 bool claim_raise(pid_t tid);
 /*

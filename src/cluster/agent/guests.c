@@ -69,7 +69,7 @@ static bool is_engines(pid_t tid, pid_t keeper)
 static bool lower_rank(pid_t tid, struct changes *c)
 {
 	if (claim_is_idle(tid))
-		return false;
+		return claim_mend(tid);
 	if (!is_engines(tid, c->keeper))
 		return claim_lower(tid);
 	/* The engine puts it behind others when it lets it go. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,10 @@ static void an_owner_comes_and_goes(void **state)
 	assert_int_equal(guests_claim(dir, NULL, true, &large), 0);
 	if (geteuid())
 		return;
+	/* Who reads and writes as before all the same is lowered again. */
+	assert_int_equal(syscall(SYS_ioprio_set, 1, guest, 2 << 13), 0);
+	assert_int_equal(guests_claim(dir, NULL, true, &large), 1);
+	assert_true(claim_is_marked(guest));
 	/* What a keeper was given for its work is said elsewhere. */
 	assert_true(claim_step(0, 2));
 	assert_int_equal(guests_claim(dir, NULL, true, &large), 0);

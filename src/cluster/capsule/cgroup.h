@@ -146,7 +146,8 @@ int cgroup_hold_back(const struct capsule_cgroup *cg,
  * Have processes outside of these groups go before those inside (cpu.idle; before
  * Linux 5.15 by the least weight), or by their weight as cgroup_make() set it.  The
  * class of a thread alone does not do that: it counts among the threads of its own
- * group.  Looks first, and writes only what differs.
+ * group.  On disks likewise, where the kernel has a class for groups.  Looks first, and
+ * writes only what differs.
  */
 void cgroup_claim(char *const *dirs, unsigned n, unsigned cpu_weight, bool low);
 /*

@@ -130,12 +130,30 @@ static bool is_last(const char *dir, bool has_idle)
 				  cgroup_number(dir, "cpu.weight", "") == 1;
 }
 
+/*
+ * What processes do to their own I/O priority counts for nothing then.  Kernels without
+ * CONFIG_BLK_CGROUP_IOPRIO have no such file.
+ */
+static void claim_disks(const char *dir, const char *file, bool low)
+{
+	const char *want = low ? "idle" : "no-change";
+	char *path = xasprintf("%s/%s", dir, file);
+	char *is = io_read_line(path);
+
+	if (*is && strcmp(is, want))
+		(void)!cgroup_write(dir, file, want);
+	free(is);
+	free(path);
+}
+
 static void claim_one(const char *dir, unsigned cpu_weight, bool low)
 {
 	char *path = xasprintf("%s/cpu.idle", dir);
 	bool has_idle = access(path, F_OK) == 0;
 
 	free(path);
+	claim_disks(dir, "blkio.prio.class", low);
+	claim_disks(dir, "io.prio.class", low);
 	if (is_last(dir, has_idle) == low)
 		return;
 	if (has_idle)

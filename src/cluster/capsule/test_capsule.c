@@ -312,6 +312,11 @@ static void claim_of_a_group(void **state)
 	claim_tells(dir, "/cpu.shares", "2", "2560");
 	v2_put(dir, "/cpu.idle", "0");
 	claim_tells(dir, "/cpu.idle", "1", "0");
+	/* Where the kernel has it, as it calls what is not set. */
+	v2_put(dir, "/io.prio.class", "none");
+	claim_tells(dir, "/io.prio.class", "idle", "no-change");
+	v2_put(dir, "/blkio.prio.class", "none");
+	claim_tells(dir, "/blkio.prio.class", "idle", "no-change");
 	/* An idle group keeps its share, and the kernel resets it then. */
 	v2_put(dir, "/cpu.shares", "3");
 	claim_tells(dir, "/cpu.shares", "3", "2560");
