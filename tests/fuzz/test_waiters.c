@@ -21,7 +21,8 @@
 enum { REQUEST = 1 }; /* the id of all that actor_say() says */
 
 static struct conn *agent, *client, *other;
-static uint64_t asked; /* the number of what the agent was asked last */
+static uint64_t asked;	 /* the number of what the agent was asked last */
+static unsigned refused; /* times the agent was */
 
 /* What a client was told last, and how often anything. */
 static struct {
@@ -36,6 +37,7 @@ static struct {
 static void on_said(struct conn *c, const Control__Message *m)
 {
 	if (c == agent) {
+		refused += m->body_case == MESSAGE_BODY(FAILED);
 		asked = m->id;
 		return;
 	}
@@ -59,6 +61,7 @@ static int set_up(void **state)
 	actors_said = on_said;
 	actors_begin();
 	agent = client = other = NULL;
+	refused = 0;
 	return 0;
 }
 
@@ -134,6 +137,7 @@ static bool answers(void *ctl)
 	answer_ok(first);	     /* which is no answer to this */
 	actor_answer(agent, first, MESSAGE_BODY(HOST_REPORT), &report);
 	assert_int_equal(told.times, 0); /* nothing that was asked for */
+	assert_int_equal(refused, 0);	 /* or it would hang up */
 	answer_failed(second, "no\033[2Jway");
 	assert_ptr_equal(told.to, client);
 	assert_int_equal(told.re, REQUEST);

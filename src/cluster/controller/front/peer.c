@@ -300,6 +300,12 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 		table[i].handle(p, m);
 		return;
 	}
+	/*
+	 * An agent's answer to a client who has gone meanwhile: to say that we do not know
+	 * it would be taken for the end of their connection.
+	 */
+	if (m->re)
+		return;
 	ctl_send_failed(p, m->id, -ENOSYS,
 			"the controller does not know this request: it may be "
 			"older than you");
