@@ -252,6 +252,32 @@ static bool unready(void *ctx)
 	return false;
 }
 
+/*
+ * The hosts where its keepers failed are as empty as h3, and come first; it goes to none of
+ * them again while there is h3.
+ */
+static bool unready_at_two(void *ctx)
+{
+	struct ctl *ctl = ctx;
+
+	if (!step) {
+		step = 1;
+		all_come(-1, -1);
+		submit(1, NULL, NULL);
+	}
+	if (not_yet(rank_of(ctl)->host))
+		return true;
+	does_not_get_ready();
+	does_not_get_ready();
+	assert_string_equal(rank_of(ctl)->host->name, "h3");
+	assert_true(heard.started_at == h3 && heard.started_epoch == 2);
+	/* Where all have failed, the emptiest will do. */
+	does_not_get_ready();
+	assert_int_equal(job_of(ctl, 1)->state, STATE(STARTING));
+	assert_true(heard.started_at != h3 && heard.started_epoch == 3);
+	return false;
+}
+
 /* There is no other host. */
 static bool never_ready(void *ctx)
 {
@@ -362,6 +388,8 @@ static void what_has_not_begun_is_tried_elsewhere(void **state)
 static void what_had_no_keeper_is_tried_elsewhere(void **state)
 {
 	actors_run(unready, NULL);
+	set_up(state);
+	actors_run(unready_at_two, NULL);
 	set_up(state);
 	actors_run(never_ready, NULL);
 	set_up(state);

@@ -36,8 +36,6 @@
 
 /* A host on which so many starts have failed is given up for the rank. */
 enum { STARTS_AGAIN = 3 };
-/* So often another keeper is tried for a rank whose program has not begun. */
-enum { UNREADY_MOST = 3 };
 
 /* The job is started on n ranks, perhaps fewer than it asked for. */
 static void set_ranks(struct ctl_job *job, uint32_t n)
@@ -126,19 +124,42 @@ static bool has_core(const struct ctl_rank *r, const struct ctl_host *h)
 	return v->nr_ranks - (r->host == h && v->nr_ranks) < v->cores;
 }
 
-/* A host with a free core for the rank, but not that one; the emptiest; or NULL. */
+/* Has a keeper of the rank failed there? */
+static bool was_unready_at(const struct ctl_rank *r, const struct ctl_host *h)
+{
+	unsigned n =
+		r->unready < RANK_UNREADY_MOST ? r->unready : RANK_UNREADY_MOST;
+
+	for (unsigned i = 0; i < n; i++)
+		if (r->unready_at[i] == h->ix)
+			return true;
+	return false;
+}
+
+/* A host where no keeper of the rank has failed is better, then the emptiest. */
+static bool is_better(const struct ctl_rank *r, const struct ctl_host *h,
+		      const struct ctl_host *best)
+{
+	const struct host *v = ctl_sched_view(r->job->ctl)->hosts;
+	bool failed = was_unready_at(r, h);
+
+	if (!best || failed != was_unready_at(r, best))
+		return !best || !failed;
+	return v[h->ix].nr_ranks < v[best->ix].nr_ranks;
+}
+
+/* A host with a free core for the rank, but not that one; the best; or NULL. */
 static struct ctl_host *another_host(const struct ctl_rank *r,
 				     const struct ctl_host *but)
 {
 	const struct ctl *ctl = r->job->ctl;
-	const struct host *v = ctl_sched_view(ctl)->hosts;
 	struct ctl_host *best = NULL;
 
 	for (size_t i = 0; i < ctl->hosts.nr; i++) {
 		struct ctl_host *h = ctl->hosts.at[i];
 
 		if (h != but && has_core(r, h) && may_be_at(r, h) &&
-		    (!best || v[i].nr_ranks < v[best->ix].nr_ranks))
+		    is_better(r, h, best))
 			best = h;
 	}
 	return best;
@@ -247,7 +268,7 @@ bool ctl_rank_unready(struct ctl_rank *r, const char *why)
 
 	if (!to && was->agent)
 		to = was;
-	if (!to || r->unready >= UNREADY_MOST)
+	if (!to || r->unready >= RANK_UNREADY_MOST)
 		return false;
 	ctl_rank_is_unready(r);
 	ctl_job_act(r->job, "", "rank %u starts again on %s; on %s %s", r->rank,

@@ -90,7 +90,7 @@ void ctl_rank_is_refused(struct ctl_rank *r)
 
 void ctl_rank_is_unready(struct ctl_rank *r)
 {
-	r->unready++;
+	r->unready_at[r->unready++ % RANK_UNREADY_MOST] = r->host->ix;
 	r->refused = true;
 }
 

@@ -251,6 +251,9 @@ struct rank_limits {
 	bool over_memory, over_file; /* was it ended because of that? */
 };
 
+/* So often another keeper is tried for a rank whose program has not begun. */
+#define RANK_UNREADY_MOST 3
+
 struct ctl_rank {
 	struct ctl_job *job;
 	uint32_t rank;
@@ -279,8 +282,9 @@ struct ctl_rank {
 	struct klinks klinks; /* its klinks in the order of creation */
 	/* how often it was started again after its keeper died early */
 	unsigned starts;
-	/* so often its keeper failed before it was sent the program */
+	/* so often its keeper failed before it was sent the program, the last times there */
 	unsigned unready;
+	uint32_t unready_at[RANK_UNREADY_MOST]; /* ix of hosts */
 	/* its host has refused it: it has no keeper, and waits */
 	bool refused;
 	usec_t frozen_since; /* since when it stands still; 0: it does not */
