@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/claim.h"
 #include "core/xalloc.h"
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
+#include "move/send/halt.h"
 #include "move/send/recheck.h"
 #include "move/send/throttle.h"
 #include "move/send/track.h"
@@ -36,17 +36,10 @@
 #define STOP_AND_COPY_RATE 500 /* likewise */
 /* entries read per microsecond, those of holes as well */
 #define PAGEMAP_RATE	   40
-/* The first round tells the rate of the link only after it has lasted this long. */
-#define FIRST_WORD	   (50 * USEC_PER_MSEC)
-/* Beside an owner a process stands still for a copy of that length. */
-#define AT_ONCE		   (double)(100 * USEC_PER_MSEC)
-
 struct precopy {
 	usec_t scan_time;    /* for finding pages in the last pass */
 	double bytes_per_us; /* of the last long pass */
 	uint64_t pages;	     /* sent by the last round */
-	/* when the round under way began; 0: there is none */
-	usec_t began;
 	/* the answer to the last SYNC: 0, or a negative errno and why: */
 	int lacking;
 	struct error lack;
@@ -190,9 +183,9 @@ static int run_round(struct sending *s, enum opened opened, struct error *err)
 	unsigned nr = ++s->report->rounds;
 	int r;
 
-	p->began = start;
+	halt_round_begins(s);
 	r = send_round(s, nr, opened, err);
-	p->began = 0;
+	halt_round_ends(s);
 	if (r < 0)
 		return r;
 	p->pages = sent_pages(s) - before;
@@ -207,80 +200,21 @@ static int run_round(struct sending *s, enum opened opened, struct error *err)
 	return move_fault(MF_SOURCE_ROUND, err);
 }
 
-/* The link's rate, limited to what the owners of both hosts allow for moves. */
-static double allowed(const struct sending *s, double bytes_per_us)
-{
-	double most = (double)channel_rate(s->ch) / USEC_PER_SEC;
-
-	return most > 0 && most < bytes_per_us ? most : bytes_per_us;
-}
-
 /* How long it would take to send as many pages as the last round did. */
 static usec_t predict_pages(const struct sending *s)
 {
 	const struct precopy *p = s->precopy;
-	double rate =
-		allowed(s, p->bytes_per_us > 0 ? p->bytes_per_us : FIRST_RATE);
+	double rate = halt_allowed(s, p->bytes_per_us > 0 ? p->bytes_per_us
+							  : FIRST_RATE);
 
 	return (usec_t)((double)p->pages * FRAME_PAGE / rate);
-}
-
-/*
- * How long the first round, which sends all of the memory, will still take, once the
- * link's rate is known.
- */
-static usec_t rest_of_first(const struct sending *s)
-{
-	usec_t time = send_now() - s->precopy->began;
-	uint64_t sent = sent_pages(s) * FRAME_PAGE;
-	uint64_t all = s->report->bytes_held;
-
-	if (s->report->rounds > 1 || time < FIRST_WORD || !sent || sent >= all)
-		return 0;
-	return (usec_t)((double)(all - sent) / (double)sent * (double)time);
-}
-
-/* The process stands still for the rest of the rounds. */
-static void halt(struct sending *s, const char *why)
-{
-	send_progress(s->src, "%s: it stands still for the rest of the move",
-		      why);
-	s->halted = send_now();
-	send_limit_halted(s);
-	s->throttle = throttle_create(s->process.tracee, 0);
-}
-
-/* Stop it if sending what is left takes until the deadline. */
-static void stop_if_late(struct sending *s, usec_t rest)
-{
-	if (s->deadline && !s->throttle &&
-	    send_now() + rest + BASE_USEC >= s->deadline)
-		halt(s, "the process would not leave in time");
-}
-
-/*
- * While this host's owner is there (core/claim.h) all of a move is in the way, not its pause
- * alone, and the process runs only when nobody else does.  So it does not run on while its
- * memory is sent if that is soon done, and else for the first round alone: what it writes
- * would have to be sent again.
- */
-static void stop_for_owner(struct sending *s)
-{
-	double all = (double)s->report->bytes_held;
-
-	if (!s->deadline || s->throttle || s->src->budget ||
-	    !claim_is_marked(0) ||
-	    (!s->report->rounds && all / allowed(s, FIRST_RATE) > AT_ONCE))
-		return;
-	halt(s, "this host's owner is there");
 }
 
 static void tick(void *sending)
 {
 	struct sending *s = sending;
 
-	if (s->precopy->began)
-		stop_if_late(s, rest_of_first(s));
+	halt_tick(s, sent_pages(s));
 	send_tick(s);
 }
 
@@ -327,7 +261,7 @@ static int stop_and_copy(struct sending *s, struct error *err)
 		return r;
 	expected = BASE_USEC +
 		   (usec_t)((double)s->report->bytes_held /
-			    allowed(s, STOP_AND_COPY_RATE)) +
+			    halt_allowed(s, STOP_AND_COPY_RATE)) +
 		   (usec_t)(entries / PAGEMAP_RATE);
 	s->report->predicted = expected;
 	if (s->src->budget && expected > s->src->budget)
@@ -355,8 +289,8 @@ static int rounds(struct sending *s, struct error *err)
 		 * for what was written meanwhile, and what will be written while that
 		 * is sent
 		 */
-		stop_if_late(s, 2 * predict_pages(s));
-		stop_for_owner(s);
+		halt_if_late(s, 2 * predict_pages(s));
+		halt_for_owner(s, 0);
 		if (s->halted)
 			break;
 		if (n <= PAGES_ENOUGH && s->report->rounds > 1)
@@ -456,7 +390,6 @@ int precopy_run(struct sending *s, struct error *err)
 	page_sender_on_flush(s->process.pages, tick, s);
 	if (!s->report->tracked)
 		return stop_and_copy(s, err);
-	stop_for_owner(s);
 	r = rounds(s, err);
 	if (!r)
 		r = over_budget(s, err);

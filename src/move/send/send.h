@@ -46,7 +46,12 @@ struct sending {
 	struct throttle *throttle; /* NULL: the process is not slowed down */
 	usec_t started, frozen;
 	usec_t deadline; /* in time of send_now(); 0: none */
-	/* since when it stands still to meet the deadline; 0: it does not */
+	struct {
+		usec_t began; /* the round under way; 0: there is none */
+		usec_t flows; /* since when the first one's pages are sent; 0: not yet */
+		uint64_t pages; /* that were sent by then */
+	} first;		/* of halt.h */
+	/* since when it stands still for the rest of the rounds; 0: it does not */
 	usec_t halted;
 	bool unplugged; /* freeze.c: its network is unplugged, to be undone */
 	bool told;	/* the destination has begun to rebuild the process */

@@ -345,14 +345,27 @@ static void test_deadline_that_comes_in_a_round(void **state)
 	assert_int_equal(STOPS_AT(40000, 0, 1, MUCH, MUCH), 40001);
 }
 
-/* Once 50 ms of it are over, it is known that the round will last 80 ms. */
+/*
+ * Once 1024 pages have been sent since the first, or an eighth of the time is over, it is known
+ * that the round will last 80 ms.
+ */
 static void test_first_round_that_will_be_too_long(void **state)
 {
 	const uint64_t held = MUCH * UINT64_C(4096);
 
-	assert_int_equal(STOPS_AT(70000, held, 1, MUCH, MUCH), 52001);
+	assert_int_equal(STOPS_AT(70000, held, 1, MUCH, MUCH), 12001);
+	assert_int_equal(STOPS_AT(15000, held, 1, MUCH, MUCH), 8001);
 	assert_int_equal(STOPS_AT(70000, 0, 1, MUCH, MUCH), 72001);
 	assert_int_equal(STOPS_AT(90000, held, 1, MUCH, MUCH), 80001);
+}
+
+/* Half a second until there is a landing process is no sign of a slow link. */
+static void test_a_late_first_page_is_no_slow_link(void **state)
+{
+	const uint64_t held = MUCH * UINT64_C(4096);
+
+	world.start = USEC_PER_SEC / 2;
+	assert_int_equal(STOPS_AT(2 * USEC_PER_SEC, held, 2, MUCH, 0), 0);
 }
 
 /*
@@ -376,17 +389,18 @@ static void test_stands_still_to_the_last_round(void **state)
 
 /* ---- an owner is there */
 
-/* When it is stopped beside an owner, with a deadline far away. */
-static usec_t stops_beside(bool owner, usec_t budget, uint64_t held)
+/* When it is stopped beside an owner, with a deadline far away, as it sends that much. */
+static usec_t stops_beside(bool owner, usec_t budget, unsigned pages)
 {
 	struct bed b;
 	usec_t at;
 
-	BED(&b, budget, 1000, 100, 0);
+	BED(&b, budget, pages, 100, 0);
 	world.owner = owner;
-	b.report.bytes_held = held;
+	b.report.bytes_held = pages * UINT64_C(4096);
 	b.s.deadline = 60 * USEC_PER_SEC;
 	world.now = 1;
+	world.step = 1000; /* 4 ms */
 	assert_int_equal(precopy_run(&b.s, &b.err), 0);
 	at = b.s.halted;
 	/* It sends what there is, and leaves the rest to the last rounds. */
@@ -397,12 +411,15 @@ static usec_t stops_beside(bool owner, usec_t budget, uint64_t held)
 
 static void test_little_is_copied_while_it_stands_still(void **state)
 {
-	assert_int_equal(stops_beside(true, 0, 100 * 1000 * 1000), 1);
+	assert_int_equal(stops_beside(true, 0, 1000), 4001);
+	/* The link's rate is known as soon as 1024 pages have been sent since the first. */
+	assert_int_equal(stops_beside(true, 0, 10000), 12001);
 }
 
+/* But for what takes 0.3 s. */
 static void test_much_is_copied_once_while_it_runs(void **state)
 {
-	assert_int_equal(stops_beside(true, 0, 100 * 1000 * 1000 + 1000), 4001);
+	assert_int_equal(stops_beside(true, 0, 200 * 1000), 500001);
 }
 
 static void test_without_an_owner_it_runs_on(void **state)
@@ -480,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_deadline_far_away_changes_nothing),
 		cmocka_unit_test(test_no_round_that_would_end_too_late),
 		cmocka_unit_test(test_deadline_that_comes_in_a_round),
+		cmocka_unit_test(test_a_late_first_page_is_no_slow_link),
 		cmocka_unit_test(test_first_round_that_will_be_too_long),
 		cmocka_unit_test(test_stands_still_to_the_last_round),
 		cmocka_unit_test(test_little_is_copied_while_it_stands_still),

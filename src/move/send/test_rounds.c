@@ -52,6 +52,7 @@ int WRAP(track_send)(struct track *t, bool stopped, struct error *err)
 
 	assert_true(world.round < ROUNDS);
 	world.ahead[world.round++] = world.ahead_now;
+	world.now += world.start;
 	for (unsigned part; n; n -= part) {
 		part = world.step && world.step < n ? world.step : n;
 		world.sent += part;

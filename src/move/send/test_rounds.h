@@ -27,6 +27,7 @@ extern struct world {
 	unsigned threads;
 	bool owner;	  /* is at this host */
 	uint64_t content; /* bytes in queues */
+	usec_t start;	  /* until the first page of a round is sent */
 	unsigned step;	  /* pages between two looks at the clock; 0: none */
 	void (*look)(void *arg);
 	void *look_arg;
