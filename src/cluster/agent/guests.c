@@ -22,7 +22,8 @@
 #include "core/xalloc.h"
 #include "model/terms.h"
 
-enum { PASSES = 8 }; /* over a tree that grows while it is walked */
+enum { PASSES = 8 };   /* over a tree that grows while it is walked */
+#define CLAIM_REST 500 /* times what a look that finds nobody takes */
 
 /* ---- processes and threads ---- */
 
@@ -319,4 +320,22 @@ unsigned guests_claim(const char *run_dir, const char *owners, bool low,
 	guests_each(run_dir, owners, claim_one, &c);
 	large_end(large);
 	return c.changed;
+}
+
+unsigned guests_reclaim(const char *run_dir, const char *owners, bool low,
+			struct large *large, usec_t *at)
+{
+	usec_t now = clock_usec(CLOCK_MONOTONIC);
+	usec_t began = clock_usec(CLOCK_THREAD_CPUTIME_ID);
+	unsigned n;
+
+	if (now < *at)
+		return 0;
+	n = guests_claim(run_dir, owners, low, large);
+	*at = n || large->more
+		      ? 0
+		      : now + CLAIM_REST *
+					(clock_usec(CLOCK_THREAD_CPUTIME_ID) -
+					 began);
+	return n;
 }

@@ -12,6 +12,7 @@
 
 #include "cluster/agent/large.h"
 #include "cluster/capsule/record.h"
+#include "core/units.h"
 
 /* For a capsule, whose name is JOB.RANK or JOB.RANK.EPOCH. */
 typedef void guest_fn(const char *name, const struct capsule_record *rec,
@@ -52,5 +53,12 @@ bool guest_lives(const char *run_dir, const char *job, uint32_t rank,
  */
 unsigned guests_claim(const char *run_dir, const char *owners, bool low,
 		      struct large *large);
+/*
+ * The same, again and again: but for newcomers, who have to be set *at to 0 for, a look that
+ * finds nobody is followed by none until a 500th part of a processor is enough for it.  Guests may
+ * have thousands of threads.
+ */
+unsigned guests_reclaim(const char *run_dir, const char *owners, bool low,
+			struct large *large, usec_t *at);
 
 #endif

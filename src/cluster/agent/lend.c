@@ -52,6 +52,7 @@ struct lend {
 	struct newcomers newcomers;
 	bool low; /* guests may have the lowest claim */
 	struct large claims;
+	usec_t claim_at; /* of guests_reclaim() */
 	struct movers *movers;
 	struct bind *bind; /* all guests, to what is not the owner's */
 	usec_t bound;	   /* when they were last */
@@ -130,8 +131,11 @@ static void set_claims(struct lend *l)
 
 	if (!low && !l->low && !l->claims.more)
 		return;
+	if (low != l->low)
+		l->claim_at = 0;
 	bounds_claim(bind_group(l->bind), low);
-	n = guests_claim(l->agent->conf->run_dir, owners(l), low, &l->claims);
+	n = guests_reclaim(l->agent->conf->run_dir, owners(l), low, &l->claims,
+			   &l->claim_at);
 	l->low = low;
 	if (l->claims.more)
 		look_again(l);
@@ -267,6 +271,7 @@ static void know_newcomers(struct lend *l)
 
 	if (n)
 		somebody_came(l, n);
+	l->claim_at = 0;
 }
 
 static int on_again(sd_event_source *src, uint64_t usec, void *arg)

@@ -1,5 +1,6 @@
 /* test_use.c - what guests get of a host */
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -126,6 +127,69 @@ static void memory_of_all_its_processes_counts(void **state)
 	close(ready[1]);
 }
 
+enum { MANY = 1500 };
+
+static void *rest(void *arg)
+{
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* Of which each look takes milliseconds. */
+static pid_t fork_with_threads(int ready)
+{
+	pid_t pid = fork_to_end_with();
+
+	if (!pid) {
+		pthread_attr_t attr;
+		pthread_t t;
+
+		pthread_attr_init(&attr);
+		pthread_attr_setstacksize(&attr, 1 << 16);
+		for (int i = 0; i < MANY; i++)
+			if (pthread_create(&t, &attr, rest, NULL))
+				_exit(1);
+		(void)!write(ready, "x", 1);
+		rest(NULL);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+/*
+ * Looked at all the time they take a thousandth of that, and what one look more takes; looks at
+ * each time would take nearly all of it.
+ */
+static void many_threads_cost_no_more_than_few(void **state)
+{
+	char dir[SCRATCH_MAX], c;
+	usec_t began, cpu;
+	struct uses *u;
+	int ready[2];
+	pid_t pid;
+
+	make_run_dir(dir);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork_with_threads(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	guest_capsule(dir, "8.3", pid);
+	u = uses_create(dir);
+	cpu = clock_usec(CLOCK_THREAD_CPUTIME_ID);
+	uses_look(u);
+	cpu = clock_usec(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	began = clock_usec(CLOCK_THREAD_CPUTIME_ID);
+	for (int i = 0; i < 20; i++)
+		uses_look(u);
+	assert_true(clock_usec(CLOCK_THREAD_CPUTIME_ID) - began < 10 * cpu);
+	assert_int_equal(find_use(u, 8, 3)->rank, 3);
+	guest_end(pid);
+	uses_destroy(u);
+	guest_capsule_remove(dir, "8.3");
+	close(ready[0]);
+	close(ready[1]);
+}
+
 static void who_has_gone_is_not_told(void **state)
 {
 	char dir[SCRATCH_MAX];
@@ -159,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_share_and_its_waits_are_the_time),
 		cmocka_unit_test(memory_of_all_its_processes_counts),
+		cmocka_unit_test(many_threads_cost_no_more_than_few),
 		cmocka_unit_test(who_has_gone_is_not_told),
 	};
 

@@ -19,6 +19,8 @@
 #include "core/xalloc.h"
 
 #define TRAFFIC_REST 1000 /* times what a look takes */
+/* Likewise, of one guest: a thousand threads take a fiftieth of a second. */
+#define GUEST_REST   1000
 #define LOOK_ANYHOW  (10 * USEC_PER_SEC)
 #define AT_LEAST     (USEC_PER_SEC / 2) /* between looks, for rates */
 
@@ -33,7 +35,8 @@ struct counts {
 struct known {
 	struct process_id init;
 	struct counts last;
-	usec_t at; /* of last; 0: never */
+	usec_t at;	/* of last; 0: never */
+	usec_t look_at; /* not before that */
 	bool seen;
 	bool older; /* than we, and its traffic was never looked at */
 	/* Of the last look at its traffic: */
@@ -209,14 +212,34 @@ static void look_at_burden(const struct uses *u, struct known *k,
 	k->score = score;
 }
 
+/*
+ * All guests together take a thousandth of a processor at most, so that each waits for so
+ * many times what a look at it takes.
+ */
+static void look_at_guest(struct uses *u, size_t i,
+			  const struct capsule_record *rec,
+			  struct large_guest *large)
+{
+	struct counts c = { .swaps = u->swaps };
+	usec_t from = clock_usec(CLOCK_MONOTONIC);
+	usec_t began = clock_usec(CLOCK_THREAD_CPUTIME_ID);
+
+	proctree_walk(rec->init.pid, 0, count_thread, &c);
+	set_use(&u->known[i], &c, from, &u->use[i]);
+	u->known[i].look_at =
+		u->now + GUEST_REST * (usec_t)u->nr *
+				 (clock_usec(CLOCK_THREAD_CPUTIME_ID) - began);
+	look_at_traffic(u, i, rec, c.run);
+	if (large)
+		large_looked(&u->large, large, from);
+}
+
 static void look_at(const char *name, const struct capsule_record *rec,
 		    void *arg)
 {
 	struct uses *u = arg;
-	struct counts c = { .swaps = u->swaps };
 	struct large_guest *large;
 	struct guest_use *use;
-	usec_t from;
 	size_t i;
 
 	if (!rec->init.pid || !process_alive(&rec->init))
@@ -228,14 +251,11 @@ static void look_at(const char *name, const struct capsule_record *rec,
 	u->known[i].seen = true;
 	look_at_burden(u, &u->known[i], rec);
 	large = large_guest(&u->large, rec);
-	if (large && !large_may(&u->large, large))
-		return; /* what is known of it stays */
-	from = clock_usec(CLOCK_MONOTONIC);
-	proctree_walk(rec->init.pid, 0, count_thread, &c);
-	set_use(&u->known[i], &c, from, use);
-	look_at_traffic(u, i, rec, c.run);
-	if (large)
-		large_looked(&u->large, large, from);
+	/* What is known of it stays. */
+	if (u->now < u->known[i].look_at ||
+	    (large && !large_may(&u->large, large)))
+		return;
+	look_at_guest(u, i, rec, large);
 }
 
 static void drop_gone(struct uses *u)

@@ -6,7 +6,9 @@
  * get it (/proc/PID/task/TID/schedstat; 0 where the kernel does not count it).
  * The kernel counts a wait when it ends: of a thread that gets nothing for
  * seconds both are 0 meanwhile.
- * Time of a thread that has ended since the last look is not counted.
+ * Time of a thread that has ended since the last look is not counted.  Guests of many threads
+ * are looked at less often than others, so that all together take a thousandth of a
+ * processor; until then what is told of them is as it was.
  */
 #ifndef CLUSTER_AGENT_USE_H
 #define CLUSTER_AGENT_USE_H
