@@ -71,11 +71,11 @@ static uint64_t under_way(const struct sending *s)
  */
 static bool rest_of_first(const struct sending *s, uint64_t sent, usec_t *ret)
 {
-	uint64_t all = s->report->bytes_held / FRAME_PAGE, had;
+	uint64_t all = s->report->bytes_held / FRAME_PAGE;
+	uint64_t had = sent - s->first.pages, rest = under_way(s);
 	usec_t now = send_now(), time = now - s->first.flows;
 
-	had = sent - s->first.pages;
-	had -= had < under_way(s) ? had : under_way(s);
+	had -= had < rest ? had : rest;
 	if (sent >= all || !had ||
 	    (had < ENOUGH &&
 	     now - s->first.began < (s->deadline - s->first.began) / PART))

@@ -16,51 +16,16 @@
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
 #include "move/send/precopy.h"
-#include "move/send/test_rounds.h"
+#include "move/send/test_bed.h"
 #include "move/send/throttle.h"
 #include "move/send/track.h"
 
-#define MUCH 20000 /* pages: 80 ms, enough to measure the link by */
-#define MIB  UINT64_C(0x100000)
-
-static struct throttle {
-	unsigned begun, ended, ticks;
-	usec_t budget;
-} throttle;
+#define MIB UINT64_C(0x100000)
 
 #define WRAP(name) __wrap_##name
-struct throttle *WRAP(throttle_create)(struct tracee *t, usec_t budget);
-void WRAP(throttle_tick)(struct throttle *th);
-void WRAP(throttle_destroy)(struct throttle *th);
 int WRAP(track_trees)(struct track *t, struct error *err);
-void WRAP(page_sender_on_flush)(struct page_sender *p, void (*fn)(void *ctx),
-				void *ctx);
 int WRAP(proc_read_maps)(pid_t pid, struct vma_list *ret, struct error *err);
 int WRAP(proc_read_advice)(pid_t pid, struct vma_list *maps, struct error *err);
-
-struct throttle *WRAP(throttle_create)(struct tracee *t, usec_t budget)
-{
-	throttle.begun++;
-	throttle.budget = budget;
-	return &throttle;
-}
-
-void WRAP(throttle_tick)(struct throttle *th)
-{
-	throttle.ticks += th != NULL;
-}
-
-void WRAP(throttle_destroy)(struct throttle *th)
-{
-	throttle.ended += th != NULL;
-}
-
-void WRAP(page_sender_on_flush)(struct page_sender *p, void (*fn)(void *ctx),
-				void *ctx)
-{
-	world.look = fn;
-	world.look_arg = ctx;
-}
 
 int WRAP(track_trees)(struct track *t, struct error *err)
 {
@@ -86,42 +51,6 @@ int WRAP(proc_read_advice)(pid_t pid, struct vma_list *maps, struct error *err)
 {
 	maps->v[1].empty = true;
 	return 0;
-}
-
-struct bed {
-	struct move_report report;
-	struct move_source src;
-	struct tracee tracee;
-	struct error err;
-	struct sending s;
-};
-
-static void bed_init(struct bed *b, usec_t budget, const unsigned *written,
-		     size_t n)
-{
-	*b = (struct bed){ .report = { .tracked = true },
-			   .src = { .budget = budget } };
-	b->s = (struct sending){ .src = &b->src,
-				 .report = &b->report,
-				 .process = { .tracee = &b->tracee },
-				 .ch = channel_from_fd(-1), /* no rate */
-				 .ahead = ahead_create(),
-				 .precopy = precopy_create() };
-	throttle = (struct throttle){ 0 };
-	world = (struct world){ .threads = 1 };
-	assert_true(n <= ROUNDS);
-	memcpy(world.written, written, n * sizeof(*written));
-}
-
-#define BED(b, budget, ...)                                    \
-	bed_init(b, budget, (const unsigned[]){ __VA_ARGS__ }, \
-		 sizeof((const unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned))
-
-static void bed_clear(struct bed *b)
-{
-	ahead_destroy(b->s.ahead);
-	precopy_destroy(b->s.precopy);
-	channel_close(b->s.ch);
 }
 
 /* ---- when the rounds end */
@@ -295,140 +224,6 @@ static void test_without_tracking_all_of_it_counts(void **state)
 	bed_clear(&b);
 }
 
-/* ---- a deadline */
-
-/* When the process is stopped for the deadline; 0: it is not. */
-static usec_t stops_at(usec_t deadline, uint64_t held, unsigned rounds,
-		       const unsigned *written, size_t n)
-{
-	struct bed b;
-	usec_t at;
-
-	bed_init(&b, 0, written, n);
-	b.report.bytes_held = held;
-	b.s.deadline = deadline;
-	world.now = 1;
-	world.step = 1000; /* 4 ms */
-	assert_int_equal(precopy_run(&b.s, &b.err), 0);
-	at = b.s.halted;
-	assert_int_equal(world.round, rounds);
-	assert_int_equal(throttle.begun, at ? 1 : 0);
-	assert_int_equal(throttle.budget, 0);
-	bed_clear(&b);
-	return at;
-}
-
-#define STOPS_AT(deadline, held, rounds, ...)                               \
-	stops_at(deadline, held, rounds, (const unsigned[]){ __VA_ARGS__ }, \
-		 sizeof((const unsigned[]){ __VA_ARGS__ }) / sizeof(unsigned))
-
-static void test_deadline_far_away_changes_nothing(void **state)
-{
-	assert_int_equal(STOPS_AT(0, 0, 3, MUCH, MUCH, MUCH), 0);
-	assert_int_equal(STOPS_AT(USEC_PER_SEC, 0, 3, MUCH, MUCH, MUCH), 0);
-}
-
-/*
- * 80 ms each: another round, and sending what is written during it, would end
- * after 240.
- */
-static void test_no_round_that_would_end_too_late(void **state)
-{
-	assert_int_equal(STOPS_AT(241000, 0, 1, MUCH, MUCH, MUCH), 80001);
-	assert_int_equal(STOPS_AT(242000, 0, 2, MUCH, MUCH, MUCH), 160001);
-	assert_int_equal(STOPS_AT(242000, 0, 2, MUCH, 100, MUCH), 0);
-}
-
-static void test_deadline_that_comes_in_a_round(void **state)
-{
-	assert_int_equal(STOPS_AT(1, 0, 1, MUCH, MUCH), 4001);
-	assert_int_equal(STOPS_AT(40000, 0, 1, MUCH, MUCH), 40001);
-}
-
-/*
- * Once 1024 pages have been sent since the first, or an eighth of the time is over, it is known
- * that the round will last 80 ms.
- */
-static void test_first_round_that_will_be_too_long(void **state)
-{
-	const uint64_t held = MUCH * UINT64_C(4096);
-
-	assert_int_equal(STOPS_AT(70000, held, 1, MUCH, MUCH), 12001);
-	assert_int_equal(STOPS_AT(15000, held, 1, MUCH, MUCH), 8001);
-	assert_int_equal(STOPS_AT(70000, 0, 1, MUCH, MUCH), 72001);
-	assert_int_equal(STOPS_AT(90000, held, 1, MUCH, MUCH), 80001);
-}
-
-/* Half a second until there is a landing process is no sign of a slow link. */
-static void test_a_late_first_page_is_no_slow_link(void **state)
-{
-	const uint64_t held = MUCH * UINT64_C(4096);
-
-	world.start = USEC_PER_SEC / 2;
-	assert_int_equal(STOPS_AT(2 * USEC_PER_SEC, held, 2, MUCH, 0), 0);
-}
-
-/*
- * What was left is sent while the process stands still, which ends with the
- * freeze.
- */
-static void test_stands_still_to_the_last_round(void **state)
-{
-	struct bed b;
-
-	BED(&b, 0, MUCH, MUCH, 0, 0);
-	b.s.deadline = 1000;
-	assert_int_equal(precopy_run(&b.s, &b.err), 0);
-	assert_int_equal(throttle.ended, 0);
-	assert_int_equal(precopy_last(&b.s, &b.err), 0);
-	assert_int_equal(world.round, 3);
-	assert_int_equal(throttle.begun, 1);
-	assert_int_equal(throttle.ended, 1);
-	bed_clear(&b);
-}
-
-/* ---- an owner is there */
-
-/* When it is stopped beside an owner, with a deadline far away, as it sends that much. */
-static usec_t stops_beside(bool owner, usec_t budget, unsigned pages)
-{
-	struct bed b;
-	usec_t at;
-
-	BED(&b, budget, pages, 100, 0);
-	world.owner = owner;
-	b.report.bytes_held = pages * UINT64_C(4096);
-	b.s.deadline = 60 * USEC_PER_SEC;
-	world.now = 1;
-	world.step = 1000; /* 4 ms */
-	assert_int_equal(precopy_run(&b.s, &b.err), 0);
-	at = b.s.halted;
-	/* It sends what there is, and leaves the rest to the last rounds. */
-	assert_int_equal(world.round, at ? 1 : 2);
-	bed_clear(&b);
-	return at;
-}
-
-static void test_little_is_copied_while_it_stands_still(void **state)
-{
-	assert_int_equal(stops_beside(true, 0, 1000), 4001);
-	/* The link's rate is known as soon as 1024 pages have been sent since the first. */
-	assert_int_equal(stops_beside(true, 0, 10000), 12001);
-}
-
-/* But for what takes 0.3 s. */
-static void test_much_is_copied_once_while_it_runs(void **state)
-{
-	assert_int_equal(stops_beside(true, 0, 200 * 1000), 500001);
-}
-
-static void test_without_an_owner_it_runs_on(void **state)
-{
-	assert_int_equal(stops_beside(false, 0, 1000), 0);
-	/* Who gave a budget has said how long it may stand still. */
-	assert_int_equal(stops_beside(true, USEC_PER_SEC, 1000), 0);
-}
-
 /* ---- the last rounds */
 
 static void last(usec_t budget, int want, unsigned rounds,
@@ -494,15 +289,6 @@ int main(void)
 		cmocka_unit_test(test_budget_is_tried_for_by_slowing_down),
 		cmocka_unit_test(test_who_cannot_be_slowed_down_enough_runs_on),
 		cmocka_unit_test(test_without_tracking_all_of_it_counts),
-		cmocka_unit_test(test_deadline_far_away_changes_nothing),
-		cmocka_unit_test(test_no_round_that_would_end_too_late),
-		cmocka_unit_test(test_deadline_that_comes_in_a_round),
-		cmocka_unit_test(test_a_late_first_page_is_no_slow_link),
-		cmocka_unit_test(test_first_round_that_will_be_too_long),
-		cmocka_unit_test(test_stands_still_to_the_last_round),
-		cmocka_unit_test(test_little_is_copied_while_it_stands_still),
-		cmocka_unit_test(test_much_is_copied_once_while_it_runs),
-		cmocka_unit_test(test_without_an_owner_it_runs_on),
 		cmocka_unit_test(test_last_rounds_go_on_while_they_help),
 		cmocka_unit_test(test_last_round_is_held_against_the_budget),
 		cmocka_unit_test(test_ahead_for_ten_milliseconds),
