@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "model/activity.h"
+#include "model/terms.h"
 #include "sim/engine/test_list.h"
 #include "sim/workload/script.h"
 
@@ -73,6 +75,40 @@ static void a_move_takes_its_time(void **state)
 	run_drained("50 drain 0\n", pre, two, 2, &r);
 	check_split(&r, 1, 0, 100, 3, 0, 0);
 	sim_result_clear(&r);
+}
+
+/* Beside an owner a rank stands still for the last 0.3 s of its copy as well. */
+static void an_owner_is_in_nobodys_way(void **state)
+{
+	static const struct row two[] = { { 0, 100, 1, 1, 0 },
+					  { 0, 100, 1, 1, 0 } };
+	char text[] = "time,host,what,value\n0,a,owner,away\n"
+		      "0,b,owner,away\n50,a,owner,here\n";
+	struct sim_config c = { .costs = slow, .rank_memory = 100000000 };
+	struct owner_terms terms;
+	struct sim_result r;
+	struct activity a;
+
+	(void)state;
+	assert_int_equal(activity_parse(text, strlen(text), "test", &a, NULL),
+			 0);
+	owner_terms_init(&terms);
+	terms.quiet = 0;
+	c.costs.precopy = true;
+	c.activity = &a;
+	c.terms = &terms;
+	simulate_list("spread", "2x1x2", c, two, 2, &r);
+	assert_int_equal(r.record[0].moves, 1);
+	assert_int_equal(r.record[0].end, 103300 * USEC_PER_MSEC);
+	assert_int_equal(r.record[1].end, 100 * USEC_PER_SEC);
+	sim_result_clear(&r);
+	/* A copy that is shorter: all of it. */
+	c.rank_memory = 1000000;
+	simulate_list("spread", "2x1x2", c, two, 2, &r);
+	assert_int_equal(r.record[0].end, 103100 * USEC_PER_MSEC);
+	sim_result_clear(&r);
+	owner_terms_clear(&terms);
+	activity_clear(&a);
 }
 
 /*
@@ -225,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_move_takes_its_time),
+		cmocka_unit_test(an_owner_is_in_nobodys_way),
 		cmocka_unit_test(ranks_that_leave_together_pay_once),
 		cmocka_unit_test(a_link_carries_one_at_a_time),
 		cmocka_unit_test(the_most_valuable_leaves_first),

@@ -13,12 +13,25 @@ static usec_t later(usec_t a, usec_t b)
 	return a > b ? a : b;
 }
 
-static usec_t duration(const struct sim_costs *c, const struct job *job)
-{
-	double bytes = (double)job->memory;
+/* Beside an owner a process stands still for that much of its copy (move/send/halt.c). */
+#define AT_ONCE (300 * USEC_PER_MSEC)
 
-	return c->migrate_rank +
-	       (usec_t)(bytes / (double)c->link * USEC_PER_SEC);
+static usec_t copying(const struct sim_costs *c, const struct job *job)
+{
+	return (usec_t)((double)job->memory / (double)c->link * USEC_PER_SEC);
+}
+
+/* Of a job whose rank runs while most of its memory is sent. */
+static usec_t pause_of(const struct engine *g, const struct job *job,
+		       uint32_t from)
+{
+	const struct sim_costs *c = &g->config->costs;
+	const struct host *h = &g->view.hosts[from];
+	usec_t copy = copying(c, job);
+
+	if (!host_wanted(h) || h->idle_since != USEC_MAX)
+		return c->migrate;
+	return c->migrate + (copy < AT_ONCE ? copy : AT_ONCE);
 }
 
 void moves_begin(struct engine *g, struct job *job, uint32_t rank, uint32_t to)
@@ -32,10 +45,11 @@ void moves_begin(struct engine *g, struct job *job, uint32_t rank, uint32_t to)
 	if (moves_under_way(m, job, rank) || from == to)
 		return;
 	begins = later(g->view.now, later(m->busy[from], m->busy[to]));
-	t.ends = begins + duration(c, job);
+	t.ends = begins + c->migrate_rank + copying(c, job);
 	m->busy[from] = m->busy[to] = t.ends;
 	stands = later(g->view.now, g->truth[job->ix].stall);
-	t.standstill = c->precopy ? c->migrate : later(t.ends, stands) - stands;
+	t.standstill = c->precopy ? pause_of(g, job, from)
+				  : later(t.ends, stands) - stands;
 	moves_add(m, &t);
 	owners_touch(g->owners, to);
 	if (!c->precopy)
