@@ -127,6 +127,23 @@ b[::4096] = bytes([1]) * (len(b) >> 12)'
 	st kill --signal=KILL 1 || true
 }
 
+@test "a group of guests that somebody has removed is made anew, with its bounds, for the next guest" {
+	local dirs
+	serve 1
+	set_terms h1 "disk = 20M"
+	eventually disks_read_at $((20 << 20))
+	dirs=$(find /sys/fs/cgroup -depth -type d -path "*/h1/stint-guests.*")
+	dirs=$(grep "stint-testbed.$STINT_TESTBED/" <<<"$dirs")
+	[ -n "$dirs" ]
+	xargs rmdir <<<"$dirs"
+	sleeper --hosts h1 -n 1
+	eventually is 'j[1]["state"]' running
+	grep -qE "(blkio|^0:):.*/stint-guests\." "/proc/$(rank_pid 1)/cgroup"
+	grep -qE "(memory|^0:):.*/stint-guests\." "/proc/$(rank_pid 1)/cgroup"
+	eventually disks_read_at $((20 << 20))
+	st kill 1
+}
+
 @test "the owner's own ranks are bound by none of it" {
 	local all pid
 	serve 1

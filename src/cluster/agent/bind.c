@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "cluster/agent/memory.h"
 #include "core/io.h"
@@ -20,6 +21,8 @@
 
 struct bind {
 	char *group;
+	char *made[BOUNDS_MOST]; /* of it, in each hierarchy */
+	unsigned nr_made;
 	struct host_memory *memory;
 	int done; /* eventfd: the thread has */
 	sd_event_source *io;
@@ -145,6 +148,7 @@ struct bind *bind_create(sd_event *event, const struct agent_conf *conf,
 	b->pace = open_pace(conf->run_dir);
 	b->memory = host_memory_own();
 	bounds_make(b->group);
+	b->nr_made = bounds_list(b->group, b->made);
 	b->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = b->done < 0 ? -errno : 0;
 	if (!r)
@@ -170,6 +174,25 @@ void bind_put(struct bind *b, const struct owner_terms *terms, bool told)
 	if (b->pace)
 		pace_set(b->pace, terms->move_net);
 	b->told |= told;
+	b->behind = true;
+	if (!b->runs)
+		begin_set(b);
+}
+
+static bool is_whole(const struct bind *b)
+{
+	for (unsigned i = 0; i < b->nr_made; i++)
+		if (access(b->made[i], F_OK) < 0)
+			return false;
+	return true;
+}
+
+void bind_mend(struct bind *b)
+{
+	if (is_whole(b))
+		return;
+	log_warnx("group=%s was removed: made anew", b->group);
+	bounds_make(b->group);
 	b->behind = true;
 	if (!b->runs)
 		begin_set(b);
@@ -204,5 +227,7 @@ void bind_destroy(struct bind *b, bool empty)
 	io_close(&b->done);
 	host_memory_destroy(b->memory);
 	free(b->group);
+	while (b->nr_made)
+		free(b->made[--b->nr_made]);
 	free(b);
 }

@@ -28,6 +28,11 @@ const char *bind_group(const struct bind *b);
  * log has said so before.
  */
 void bind_put(struct bind *b, const struct owner_terms *terms, bool told);
+/*
+ * A guest comes: whoever has removed the group, it is made anew, and set as it was.  The
+ * guest is bound as soon as that is done.
+ */
+void bind_mend(struct bind *b);
 /* Removes the group if nobody is in it, and the table if there are no guests. */
 void bind_destroy(struct bind *b, bool empty); /* NULL is allowed */
 /* The table of a host that leaves its cluster. */

@@ -203,6 +203,11 @@ static void bind_guests(struct lend *l, usec_t now, bool told)
 	l->bound = now;
 }
 
+void lend_expect_guest(struct agent *a)
+{
+	bind_mend(a->lend->bind);
+}
+
 /* The claims come first: nothing that takes time is before them. */
 static bool look_at_terms(struct lend *l)
 {

@@ -131,6 +131,8 @@ int lend_admits(const struct agent *a, struct error *err) must_check;
 bool lend_is_home(const struct agent *a, const char *user);
 /* Of that much available memory, what is not the owner's. */
 uint64_t lend_memory(const struct agent *a, uint64_t available);
+/* One is about to come: what binds it has to be there. */
+void lend_expect_guest(struct agent *a);
 /* Whose ranks may be guests, as a list with commas; NULL: anybody's. */
 const char *lend_guests_of(const struct agent *a);
 

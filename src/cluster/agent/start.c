@@ -118,6 +118,8 @@ void relay_start(struct agent *a, const Control__KeeperStart *start, bool home,
 	r->starter = starter;
 	r->home = home;
 	r->coming = !home;
+	if (!home)
+		lend_expect_guest(a);
 	r->ready_fd = fds[0];
 	k = order_keeper(r, start->user, home, fds[1]);
 	close(fds[1]);

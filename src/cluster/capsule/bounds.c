@@ -132,6 +132,24 @@ void bounds_make(const char *name)
 	for_each_group(name, make_group);
 }
 
+unsigned bounds_list(const char *name, char *ret[BOUNDS_MOST])
+{
+	bool v2 = is_v2();
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < NR_HIERARCHIES; i++) {
+		char *dir = v2 == !*hierarchies[i]
+				    ? group_in(hierarchies[i], name)
+				    : NULL;
+
+		if (dir && !access(dir, F_OK))
+			ret[n++] = dir;
+		else
+			free(dir);
+	}
+	return n;
+}
+
 static void remove_group(const char *dir)
 {
 	rmdir(dir); /* not while there is somebody in it */

@@ -14,7 +14,8 @@
  *
  * OWN is what cgroup_own() says.  What this host lacks is left out; then
  * bounds_set() tells what is not kept.  A capsule goes there if its
- * capsule_spec says that it is bound, and the group is there.
+ * capsule_spec says that it is bound, and the group is there; if it is not, where there could be
+ * one, that is logged.
  */
 #ifndef CLUSTER_CAPSULE_BOUNDS_H
 #define CLUSTER_CAPSULE_BOUNDS_H
@@ -39,6 +40,10 @@ char *bounds_name(const char *run_dir);
 
 /* Make the groups, as far as this host lets us. */
 void bounds_make(const char *name);
+
+/* Where they are; how many. */
+#define BOUNDS_MOST 4
+unsigned bounds_list(const char *name, char *ret[BOUNDS_MOST]);
 
 /*
  * Set them, all that can be; of several that cannot *err has the first.
