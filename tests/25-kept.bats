@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Control groups that a keeper's capsules have one after the other: who gets them, and what
-# is left of them when it is killed.
+# Control groups, and an init with its namespaces, that a keeper's capsules have one after the
+# other: who gets them, and what is left of them when it is killed.
 
 bats_require_minimum_version 1.5.0
 load capsule
@@ -55,7 +55,7 @@ next_has_them() { # [MORE...]
 	next_has_them pids=100
 	[ -z "$(at_rest)" ]
 	file=$(find /sys/fs/cgroup/pids -path "*stint-testbed.t$$/h1/cap$$.2/pids.max")
-	[ "$(cat "$file")" = 101 ]
+	[ "$(cat "$file")" = 100 ]
 	ok a destroy
 	run ! next_has_them pids=99
 	ok a destroy
@@ -149,4 +149,55 @@ next_has_them() { # [MORE...]
 	[ -z "$(at_rest)" ]
 	[ -z "$(find "$(rundir h1)/capsules" -name '.rest.*')" ]
 	ok b destroy
+}
+
+# ---- init
+
+the_init() { # SHELL
+	ok "$1" init
+	cut -d ' ' -f 2 <<<"$answer"
+}
+
+inside() { # SHELL COMMAND...: its output
+	local s=$1 said=$BATS_TEST_TMPDIR/said
+	shift
+	: >"$said"
+	ok "$s" exec "$said" "$@"
+	ok "$s" wait
+	cat "$said"
+}
+
+script=$BATS_TEST_DIRNAME/leave.py
+
+@test "init: it has the same user's next capsule, and of what a job left that tells nothing" {
+	needs_v1
+	bed_up 1
+	cp "$script" "/var/tmp/stint-leave.$$"
+	keeper fresh
+	ok fresh create "cap$$.n" net=routed uplink=eth0 addr=10.77.128.7 uid=4321
+	ok fresh plug
+	new=$(inside fresh python3 "/var/tmp/stint-leave.$$" tell)
+	[[ "$new" == *"init's stat is not to be seen"* ]]
+	ok fresh destroy
+	eval "exec ${in[fresh]}>&-"
+	keeper a
+	ok a create "cap$$.n" net=routed uplink=eth0 addr=10.77.128.7 uid=4321
+	ok a plug
+	init=$(the_init a)
+	[ "$(inside a python3 "/var/tmp/stint-leave.$$" leave)" = left ]
+	ok a destroy
+	for turn in 2 3; do
+		ok a create "cap$$.n" net=routed uplink=eth0 addr=10.77.128.7 uid=4321
+		ok a plug
+		[ "$(the_init a)" = "$init" ]
+		told=$(inside a python3 "/var/tmp/stint-leave.$$" tell)
+		diff <(echo "$new") <(echo "$told")
+		ok a destroy
+	done
+	rm "/var/tmp/stint-leave.$$"
+	# Others have others.
+	up 3 uid=4322
+	[ "$(the_init a)" != "$init" ]
+	ok a destroy
+	eventually ended "$init"
 }

@@ -129,14 +129,15 @@ static const char *name_of(uid_t uid)
 	return known[oldest].name;
 }
 
-/* Whose it is: its init runs as the submitter. */
+/* Whose it is; of an older keeper, whose record does not say it, init runs as the submitter. */
 static bool is_owners(const struct capsule_record *rec, const char *owners)
 {
 	const struct owner_terms named = { .guests_of = (char *)owners };
 	const char *name;
-	int64_t uid;
+	int64_t uid = rec->uid;
 
-	if (!owners || process_status(rec->init.pid, "Uid", &uid) < 0)
+	if (!owners ||
+	    (!rec->has_uid && process_status(rec->init.pid, "Uid", &uid) < 0))
 		return false;
 	name = name_of((uid_t)uid);
 	return *name && owner_terms_admit(&named, name);

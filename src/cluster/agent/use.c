@@ -234,20 +234,37 @@ static void look_at_guest(struct uses *u, size_t i,
 		large_looked(&u->large, large, from);
 }
 
+static void begin_use(struct uses *u, size_t i, uint64_t job, uint32_t rank)
+{
+	const struct known was = u->known[i];
+
+	if (u->use[i].job) {
+		traffic_clear(&u->use[i].traffic);
+		u->known[i] =
+			(struct known){ .init = was.init, .score = was.score };
+	}
+	u->use[i] = (struct guest_use){ .job = job, .rank = rank };
+}
+
 static void look_at(const char *name, const struct capsule_record *rec,
 		    void *arg)
 {
 	struct uses *u = arg;
 	struct large_guest *large;
 	struct guest_use *use;
+	uint64_t job;
+	uint32_t rank;
 	size_t i;
 
 	if (!rec->init.pid || !process_alive(&rec->init))
 		return;
 	i = find_known(u, &rec->init);
 	use = &u->use[i];
-	if (sscanf(name, "%" SCNu64 ".%" SCNu32, &use->job, &use->rank) != 2)
+	if (sscanf(name, "%" SCNu64 ".%" SCNu32, &job, &rank) != 2)
 		return;
+	/* Init may have had another before. */
+	if (use->job != job || use->rank != rank)
+		begin_use(u, i, job, rank);
 	u->known[i].seen = true;
 	look_at_burden(u, &u->known[i], rec);
 	large = large_guest(&u->large, rec);

@@ -15,6 +15,7 @@
 #include <grp.h>
 #include <linux/keyctl.h>
 #include <linux/sched.h>
+#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -150,18 +151,21 @@ bool birth_has_cradle(void)
 }
 
 /*
- * Only the submitter's ids exist here.  Capabilities are kept, since a process
+ * Only the submitter's ids exist here, and that of an init that lasts.  Capabilities are kept, since a process
  * that was not uid 0 of this user namespace loses none by setuid().
  */
-static int become_submitter(const struct capsule_spec *spec, struct error *err)
+static int become(const struct capsule_spec *spec, uid_t uid, struct error *err)
 {
+	/* Where the submitter is root itself, one would. */
+	if (uid != spec->uid &&
+	    prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) < 0)
+		return error_sys(err, -errno, "cannot keep capabilities");
 	/* Without root, setgroups() is forbidden, and nothing changes. */
 	if (setgroups(spec->nr_groups, spec->groups) < 0 && errno != EPERM)
 		return error_sys(err, -errno, "cannot set the groups");
 	if (setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
-	    setresuid(spec->uid, spec->uid, spec->uid) < 0)
-		return error_sys(err, -errno, "cannot become user %u",
-				 spec->uid);
+	    setresuid(uid, uid, uid) < 0)
+		return error_sys(err, -errno, "cannot become user %u", uid);
 	return 0;
 }
 
@@ -170,7 +174,7 @@ static int become_submitter(const struct capsule_spec *spec, struct error *err)
  * read, and what one rank adds any other's: who is in a session keyring has them all.  Where
  * the kernel has no keys, or forbids these calls, ranks have none either.
  */
-static int leave_keys(struct error *err)
+int birth_leave_keys(struct error *err)
 {
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 &&
 	    errno != ENOSYS && errno != EPERM)
@@ -198,9 +202,10 @@ static int await_ids(int ctl, struct error *err)
 }
 
 /* Those that take the groups, or a cradle, from the process that makes them. */
-static int make_late_namespaces(struct error *err)
+static int make_late_namespaces(bool lasting, struct error *err)
 {
-	int flags = CLONE_NEWCGROUP;
+	/* What lasts is in no groups of the capsule's; programs make theirs. */
+	int flags = lasting ? 0 : CLONE_NEWCGROUP;
 
 	if (cradle < 0) {
 		int r = enter_new_cradle();
@@ -210,7 +215,7 @@ static int make_late_namespaces(struct error *err)
 					 "cannot make a network namespace");
 		flags |= CLONE_NEWNET;
 	}
-	return unshare(flags) < 0
+	return flags && unshare(flags) < 0
 		       ? error_sys(err, -errno, "cannot make namespaces")
 		       : 0;
 }
@@ -218,6 +223,7 @@ static int make_late_namespaces(struct error *err)
 static _Noreturn void newborn_main(const struct birth *b)
 {
 	struct answer word = { 0 };
+	bool lasting = b->init->lasting;
 
 	/* The keeper's may be higher while it works for a guest's leaving (agent/movers.h). */
 	claim_leave_step(0);
@@ -226,18 +232,21 @@ static _Noreturn void newborn_main(const struct birth *b)
 	close(b->c->ctl);
 	close(b->c->events);
 	/* First of all, so that what it does counts there. */
-	if ((word.code = cgroup_enter(b->init->cg, &word.error)) < 0 ||
-	    (word.code = leave_keys(&word.error)) < 0 ||
+	word.code = lasting ? cgroup_enter_joined(b->init->cg, &word.error)
+			    : cgroup_enter(b->init->cg, &word.error);
+	if (word.code < 0 || (word.code = birth_leave_keys(&word.error)) < 0 ||
 	    (word.code = await_ids(b->init->ctl, &word.error)) < 0 ||
 	    (!b->has_clocks &&
 	     (word.code = set_clocks(b->spec, &word.error)) < 0) ||
-	    (word.code = make_late_namespaces(&word.error)) < 0 ||
-	    (word.code = become_submitter(b->spec, &word.error)) < 0) {
+	    (word.code = make_late_namespaces(lasting, &word.error)) < 0 ||
+	    (word.code = become(b->spec, lasting ? LASTING_UID : b->spec->uid,
+				&word.error)) < 0) {
 		(void)!packet_send(b->init->ctl, &word, sizeof(word), NULL, 0);
 		_exit(1);
 	}
 	/* Without this the process's files in /proc would belong to root. */
-	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	if (!lasting)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	init_main(b->init);
 }
 
@@ -262,19 +271,14 @@ static bool has_gid(const struct capsule_spec *spec, size_t n, gid_t gid)
 	return gid == spec->gid;
 }
 
-static int map_ids(pid_t pid, const struct capsule_spec *spec,
-		   struct error *err)
+static int map_groups(pid_t pid, const struct capsule_spec *spec, size_t nr,
+		      struct error *err)
 {
 	char text[4096];
 	size_t n;
-	int r;
 
-	snprintf(text, sizeof(text), "%u %u 1\n", spec->uid, spec->uid);
-	r = write_proc(pid, "uid_map", text, err);
-	if (!r && geteuid())
-		r = write_proc(pid, "setgroups", "deny", err);
 	n = snprintf(text, sizeof(text), "%u %u 1\n", spec->gid, spec->gid);
-	for (size_t i = 0; !r && !geteuid() && i < spec->nr_groups; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		if (has_gid(spec, i, spec->groups[i]))
 			continue;
 		if (n >= sizeof(text) - 32)
@@ -285,7 +289,36 @@ static int map_ids(pid_t pid, const struct capsule_spec *spec,
 		n += snprintf(text + n, sizeof(text) - n, "%u %u 1\n",
 			      spec->groups[i], spec->groups[i]);
 	}
-	return r < 0 ? r : write_proc(pid, "gid_map", text, err);
+	return write_proc(pid, "gid_map", text, err);
+}
+
+static int map_ids(pid_t pid, const struct capsule_spec *spec, bool lasting,
+		   struct error *err)
+{
+	const bool root = !geteuid();
+	char text[64];
+	int r, n;
+
+	n = snprintf(text, sizeof(text), "%u %u 1\n", spec->uid, spec->uid);
+	if (lasting)
+		snprintf(text + n, sizeof(text) - (size_t)n, "%u %u 1\n",
+			 LASTING_UID, LASTING_UID);
+	r = write_proc(pid, "uid_map", text, err);
+	if (!r && !root)
+		r = write_proc(pid, "setgroups", "deny", err);
+	return r < 0 ? r
+		     : map_groups(pid, spec, root ? spec->nr_groups : 0, err);
+}
+
+int birth_map_program(pid_t pid, const struct capsule_spec *spec,
+		      struct error *err)
+{
+	char text[32];
+	int r;
+
+	snprintf(text, sizeof(text), "%u %u 1\n", spec->uid, spec->uid);
+	r = write_proc(pid, "uid_map", text, err);
+	return r < 0 ? r : map_groups(pid, spec, spec->nr_groups, err);
 }
 
 static pid_t clone_with(struct birth *b, uint64_t more)
@@ -352,7 +385,7 @@ int birth_give(struct capsule *c, const struct capsule_spec *spec,
 		return r;
 	c->init_pid = b.pid;
 	c->init = b.pidfd;
-	r = map_ids(b.pid, spec, err);
+	r = map_ids(b.pid, spec, init->lasting, err);
 	/* If it has died, it has said why, which is heard next. */
 	if (!r)
 		(void)!packet_send(c->ctl, "g", 1, NULL, 0);

@@ -66,6 +66,8 @@ static int write_record(struct capsule *c, struct error *err)
 		.address = c->link.address,
 		.nr_cgroups = c->cg.nr_dirs,
 		.cpu_weight = c->weight,
+		.has_uid = true,
+		.uid = c->uid,
 	};
 	int r;
 
@@ -156,6 +158,7 @@ static int start_init(struct capsule *c, const struct capsule_spec *spec,
 		.keeper = self,
 		.cg = &c->cg,
 		.in_spare = c->link.spare.netns >= 0,
+		.lasting = c->lasting,
 		.sysfs = -1,
 	};
 
@@ -229,6 +232,42 @@ static int plan_groups(struct capsule *c, const struct capsule_spec *spec,
 	return r;
 }
 
+/* The one that is there, or a new one, which the record is to name. */
+static int give_init(struct capsule *c, const struct capsule_spec *spec,
+		     struct error *err)
+{
+	int r;
+
+	c->renewed = c->init >= 0 && !lasting_renew(c, spec, err);
+	if (c->renewed)
+		return 0;
+	lasting_end(c);
+	r = start_init(c, spec, err);
+	return r < 0 ? r : write_record(c, err);
+}
+
+/* Where it is not possible with the one that was there, then with another. */
+static int await_init(struct capsule *c, const struct capsule_spec *spec,
+		      struct error *err)
+{
+	int r = hear_init(c, err);
+
+	if (!c->renewed || !lasting_failed(r))
+		return r;
+	lasting_end(c);
+	r = give_init(c, spec, err);
+	return r < 0 ? r : hear_init(c, err);
+}
+
+static int give_groups(struct capsule *c, const struct capsule_spec *spec,
+		       struct error *err)
+{
+	if (kept_take_groups(c, spec))
+		return 0;
+	lasting_end(c);
+	return cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err);
+}
+
 static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 			struct error *err)
 {
@@ -240,25 +279,37 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	    (r = spare_take(&c->link, spec, err)) < 0)
 		return r;
 	in_spare = c->link.spare.netns >= 0;
-	if ((r = plan_groups(c, spec, err)) < 0 || (r = make_dir(c, err)) < 0)
+	if ((r = plan_groups(c, spec, err)) < 0)
 		return r;
-	if (!kept_take_groups(c, spec))
-		r = cgroup_make(&c->cg, &c->limits, c->weight, spec->lands,
-				err);
-	if (r < 0 || (r = share_memory(c, spec, err)) < 0 ||
-	    (r = start_init(c, spec, err)) < 0 ||
-	    (r = write_record(c, err)) < 0 ||
+	c->lasting = c->cg.beside = lasting_may(c, spec);
+	if ((r = share_memory(c, spec, err)) < 0)
+		return r;
+	if (kept_take_init(c))
+		log_debug("capsule=%s has init %d of one before", c->name,
+			  c->init_pid);
+	if ((r = make_dir(c, err)) < 0 ||
+	    (r = give_groups(c, spec, err)) < 0 ||
+	    (r = give_init(c, spec, err)) < 0 ||
 	    (!in_spare && (r = hear_init(c, err)) < 0))
 		return r;
 	/* While init is at its mounts. */
 	linked = make_link(c, spec, &why);
-	r = hear_init(c, err);
+	r = await_init(c, spec, err);
 	if (!r && linked < 0) {
 		r = linked;
 		if (err)
 			*err = why;
 	}
 	return r < 0 || in_spare ? r : link_await(&c->link, err);
+}
+
+static gid_t *copy_groups(const struct capsule_spec *spec)
+{
+	gid_t *to = xcalloc(spec->nr_groups + 1, sizeof(*to));
+
+	if (spec->nr_groups)
+		memcpy(to, spec->groups, spec->nr_groups * sizeof(*to));
+	return to;
 }
 
 int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
@@ -276,6 +327,9 @@ int capsule_create(const struct capsule_spec *spec, struct capsule **ret,
 	c->limits = spec->limits;
 	c->weight = spec->cpu_weight ? spec->cpu_weight : CGROUP_WEIGHT;
 	c->uid = spec->uid;
+	c->gid = spec->gid;
+	c->groups = copy_groups(spec);
+	c->nr_groups = spec->nr_groups;
 	c->bound = spec->bound;
 	c->ctl = c->events = c->init = -1;
 	c->cg.join = c->cg.state = c->link.packet = c->link.spare.netns = -1;
@@ -319,6 +373,8 @@ static bool end_all(struct capsule *c)
 
 	if (c->init < 0)
 		return true;
+	if ((c->spared = lasting_clean(c)))
+		return true;
 	if (c->mute)
 		pidfd_send_signal(c->init, SIGKILL, NULL, 0);
 	else
@@ -355,6 +411,8 @@ void capsule_destroy(struct capsule *c)
 		return;
 	clean = capsule_end(c) && c->dir && spare_clean(&c->link);
 	kept_put(c, clean);
+	if (c->spared)
+		lasting_end(c);
 	link_close(&c->link, clean);
 	io_close(&c->cg.join);
 	io_close(&c->cg.state);
@@ -377,6 +435,7 @@ void capsule_destroy(struct capsule *c)
 		munmap(c->shared, sizeof(*c->shared));
 	free(c->dir);
 	free(c->run_dir);
+	free(c->groups);
 	free(c->name);
 	free(c);
 }

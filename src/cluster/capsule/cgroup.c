@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/io.h"
+#include "core/log.h"
 #include "core/xalloc.h"
 
 #define REALTIME_MOST  12000 /* microseconds of a second */
@@ -69,11 +70,17 @@ void cgroup_plan_v2(const char *base, const char *name,
 	cg->kind = CGROUP_FREEZER_V2;
 }
 
-/* The group of that name at base, which takes its place, if there is one. */
+/*
+ * The group of that name at base, which takes its place, if there is one.  The agent makes it
+ * (bounds.h): who does not find it is bound by nothing.
+ */
 static bool go_into(char **base, const char *guests)
 {
 	char *dir = *base && guests ? xasprintf("%s/%s", *base, guests) : NULL;
 	bool is = dir && !access(dir, W_OK);
+
+	if (dir && !is)
+		log_warnx("a guest is not bound: no group %s", dir);
 
 	if (is) {
 		free(*base);
@@ -257,13 +264,29 @@ int cgroup_open_doors(struct capsule_cgroup *cg, struct error *err)
 	return r;
 }
 
-int cgroup_enter(const struct capsule_cgroup *cg, struct error *err)
+static int enter_some(const struct capsule_cgroup *cg, unsigned from,
+		      unsigned to, struct error *err)
 {
-	for (unsigned i = 0; i < cg->nr_doors; i++)
+	for (unsigned i = from; i < to && i < cg->nr_doors; i++)
 		if (write(cg->doors[i], "0", 1) < 0)
 			return error_sys(err, -errno, "cannot enter %s",
 					 door_dir(cg, i));
 	return 0;
+}
+
+int cgroup_enter(const struct capsule_cgroup *cg, struct error *err)
+{
+	return enter_some(cg, 0, cg->nr_doors, err);
+}
+
+int cgroup_enter_own(const struct capsule_cgroup *cg, struct error *err)
+{
+	return enter_some(cg, 0, cg->nr_whole, err);
+}
+
+int cgroup_enter_joined(const struct capsule_cgroup *cg, struct error *err)
+{
+	return enter_some(cg, cg->nr_whole, cg->nr_doors, err);
 }
 
 static void close_doors(struct capsule_cgroup *cg)

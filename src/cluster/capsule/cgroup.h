@@ -49,6 +49,8 @@ struct capsule_cgroup {
 	enum cgroup_freezer kind;
 	int join;  /* into frozen: writing "0" moves the writer */
 	int state; /* freezer.state, cgroup.freeze */
+	bool beside; /* init is not in them: programs go in by themselves */
+	unsigned renewed; /* a bit for each door that is to a new group */
 };
 
 /*
@@ -78,6 +80,11 @@ void cgroup_allow_realtime(const struct capsule_cgroup *cg);
  */
 int cgroup_open_doors(struct capsule_cgroup *cg, struct error *err) must_check;
 int cgroup_enter(const struct capsule_cgroup *cg, struct error *err) must_check;
+/* Those of whole alone, and the others alone. */
+int cgroup_enter_own(const struct capsule_cgroup *cg,
+		     struct error *err) must_check;
+int cgroup_enter_joined(const struct capsule_cgroup *cg,
+			struct error *err) must_check;
 /* Waits until all processes are frozen; on -ETIMEDOUT the freeze is undone. */
 int cgroup_freeze(const struct capsule_cgroup *cg,
 		  struct error *err) must_check;

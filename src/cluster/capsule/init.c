@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -116,15 +117,17 @@ static _Alignas(16) char lent_stack[128 << 10];
 #if defined(__SANITIZE_ADDRESS__)
 #define LENT 0
 #else
-#define LENT (CLONE_VM | CLONE_VFORK)
+#define LENT CLONE_VM
 #endif
 
-/* A child with that pid inside, which runs there; we go on when it has execve()d. */
-static pid_t clone_lent(pid_t ns_pid, void (*run)(void *), void *arg)
+/* A child with that pid inside, which runs there. */
+static pid_t clone_lent(pid_t ns_pid, uint64_t flags, uint32_t *gone,
+			void (*run)(void *), void *arg)
 {
 	pid_t tid[1] = { ns_pid };
 	struct clone_args args = {
-		.flags = LENT,
+		.flags = LENT | flags,
+		.child_tid = (uintptr_t)gone,
 		.exit_signal = SIGCHLD,
 		.stack = (uintptr_t)lent_stack,
 		.stack_size = sizeof(lent_stack),
@@ -151,6 +154,71 @@ static pid_t clone_lent(pid_t ns_pid, void (*run)(void *), void *arg)
 }
 
 /*
+ * Only one of the two may use what they share, above all what is the thread's own (errno): the
+ * other waits in the kernel, and comes there by nothing of the C library. Init waits
+ * for what the kernel does when the child has left our memory.
+ */
+static uint32_t lent_is_out, lent_may;
+
+static void await_change(uint32_t *word, uint32_t from)
+{
+	long r;
+
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == from)
+		__asm__ volatile("xor %%r10d, %%r10d\n\tsyscall"
+				 : "=a"(r)
+				 : "a"((long)SYS_futex), "D"(word),
+				   "S"((long)FUTEX_WAIT), "d"((long)from)
+				 : "rcx", "r10", "r11", "memory", "cc");
+}
+
+static void wake(uint32_t *word)
+{
+	long r;
+
+	__asm__ volatile("syscall"
+			 : "=a"(r)
+			 : "a"((long)SYS_futex), "D"(word),
+			   "S"((long)FUTEX_WAKE), "d"(1l)
+			 : "rcx", "r11", "memory", "cc");
+}
+
+void lent_await(void)
+{
+	await_change(&lent_may, 0);
+}
+
+/*
+ * The same in a user namespace of its own, whose ids only init can say: then it has to
+ * look, as another uid's, like who may be looked at, for as long as it is one that nobody else has.
+ */
+static pid_t clone_into_own(const struct init *init, pid_t ns_pid, void *prog,
+			    struct error *err)
+{
+	pid_t pid;
+	int r;
+
+	lent_is_out = 1;
+	lent_may = 0;
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	pid = clone_lent(ns_pid,
+			 CLONE_CHILD_CLEARTID | CLONE_NEWUSER | CLONE_NEWIPC,
+			 &lent_is_out, program_main, prog);
+	r = pid < 0 ? error_sys(err, pid, "cannot start a process as pid %d",
+				ns_pid)
+		    : birth_map_program(pid, init->args->spec, err);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (pid < 0)
+		return r;
+	if (r < 0)
+		kill(pid, SIGKILL);
+	__atomic_store_n(&lent_may, 1, __ATOMIC_RELEASE);
+	wake(&lent_may);
+	await_change(&lent_is_out, 1);
+	return r < 0 ? r : pid;
+}
+
+/*
  * What the child has of ours, with the environment of our agent, is not to be in a
  * core file, nor anybody's to trace.  If the keeper dies before we listen again, so do we:
  * nothing is frozen then.
@@ -158,21 +226,26 @@ static pid_t clone_lent(pid_t ns_pid, void (*run)(void *), void *arg)
 static int start_program(const struct init *init, const struct request *req,
 			 const int *fds, struct error *err)
 {
+	bool lasting = init->args->lasting;
 	struct program *prog;
 	pid_t pid;
-	int r = program_prepare(&prog, req, fds, init->args->cg->join, err);
+	int r = program_prepare(&prog, req, fds, init->args, err);
 
 	if (r < 0)
 		return r;
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	pid = clone_lent(req->ns_pid, program_main, prog);
-	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	pid = lasting ? clone_into_own(init, req->ns_pid, prog, err)
+		      : clone_lent(req->ns_pid, LENT ? CLONE_VFORK : 0, NULL,
+				   program_main, prog);
+	if (!lasting)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	program_free(prog);
-	return pid < 0 ? error_sys(err, pid, "cannot start a process as pid %d",
-				   req->ns_pid)
-		       : 0;
+	if (pid < 0 && !lasting)
+		error_sys(err, pid, "cannot start a process as pid %d",
+			  req->ns_pid);
+	return pid < 0 ? pid : 0;
 }
 
 /* The helper: its descriptors, its argument, and nothing else of ours. */
@@ -275,12 +348,14 @@ static int send_signal(pid_t pid, int sig, struct error *err)
 	return 0;
 }
 
-static int obey(struct init *init, const struct request *req, const int *fds,
+static int obey(struct init *init, const struct request *req, int *fds,
 		unsigned nr_fds, int *ret_fd, struct error *err)
 {
 	unsigned own = req->type == REQUEST_EXEC    ? 3
-		       : req->type == REQUEST_SPAWN ? 2
-						    : 1;
+		       : req->type == REQUEST_SPAWN ||
+				       req->type == REQUEST_RENEW
+			       ? 2
+			       : 1;
 
 	if (req->nr_fds > REQUEST_FDS || nr_fds != own + req->nr_fds)
 		return error_set(err, -EBADMSG,
@@ -289,7 +364,11 @@ static int obey(struct init *init, const struct request *req, const int *fds,
 	case REQUEST_EXEC:
 		return start_program(init, req, fds + 1, err);
 	case REQUEST_SPAWN:
-		return start_helper(init, req, fds[1], fds + 2, ret_fd, err);
+		return init->args->lasting
+			       ? error_set(err, -EOPNOTSUPP,
+					   "nothing lands in this capsule")
+			       : start_helper(init, req, fds[1], fds + 2,
+					      ret_fd, err);
 	case REQUEST_KILL:
 		return send_signal(req->ns_pid, req->sig, err);
 	case REQUEST_STOP:
@@ -298,6 +377,14 @@ static int obey(struct init *init, const struct request *req, const int *fds,
 		return send_signal(0, SIGCONT, err);
 	case REQUEST_DIE:
 		die(init);
+	case REQUEST_CLEAN:
+		init->nr_queue = 0; /* nobody asks for them any more */
+		return renew_clean(init->signals, err);
+	case REQUEST_TIDY:
+		renew_tidy();
+		return 0;
+	case REQUEST_RENEW:
+		return renew_begin(init->args, req, fds[1], fds + 2, err);
 	}
 	return error_set(err, -EBADMSG, "init knows no request %d", req->type);
 }
@@ -317,8 +404,9 @@ static void serve(struct init *init)
 		answer.code =
 			obey(init, &req, fds, nr_fds, &pidfd, &answer.error);
 		/* If the requester has died, nobody needs the answer. */
-		(void)!packet_send(fds[0], &answer, sizeof(answer), &pidfd,
-				   pidfd >= 0);
+		(void)!packet_send(req.type == REQUEST_RENEW ? init->args->ctl
+							     : fds[0],
+				   &answer, sizeof(answer), &pidfd, pidfd >= 0);
 	}
 	for (unsigned i = 0; i < nr_fds; i++)
 		close(fds[i]);
@@ -349,19 +437,6 @@ static _Noreturn void serve_forever(struct init *init)
 }
 
 /* ---- setting up ---- */
-
-static int drop_bounding_set(struct error *err)
-{
-	int cap = 0;
-
-	while (!prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
-		cap++;
-	/* There are no more. */
-	return errno == EINVAL && cap
-		       ? 0
-		       : error_sys(err, -errno, "cannot drop capability %d",
-				   cap);
-}
 
 /*
  * Inherited by all that runs in the capsule: no exec gives any privilege, and
@@ -403,7 +478,9 @@ static int set_up(const struct init_args *args, struct error *err)
 	if (sethostname(host, strlen(host)) < 0)
 		return error_sys(err, -errno, "cannot set the host name %s",
 				 host);
-	r = mount_all(spec, args->sysfs, err);
+	if (args->lasting)
+		renew_prepare();
+	r = mount_all(spec, args->sysfs, args->lasting, err);
 	if (r < 0)
 		return r;
 	if (chdir("/") < 0)
@@ -423,8 +500,9 @@ void init_main(const struct init_args *args)
 {
 	struct init init = { .args = args };
 	struct answer answer = { 0 };
-	int keep[] = { args->ctl,      args->events,	args->keeper,
-		       args->cg->join, args->cg->state, args->sysfs };
+	int keep[6 + 5] = { args->ctl,	    args->events,    args->keeper,
+			    args->cg->join, args->cg->state, args->sysfs };
+	unsigned nr_keep = 6;
 
 	/*
 	 * This holds until init polls the keeper's pidfd; up to then there
@@ -433,7 +511,9 @@ void init_main(const struct init_args *args)
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	signals_reset_all();
 	signals_block_all();
-	fds_keep(keep, sizeof(keep) / sizeof(keep[0]));
+	for (unsigned i = 0; args->lasting && i < args->cg->nr_whole; i++)
+		keep[nr_keep++] = args->cg->doors[i];
+	fds_keep(keep, nr_keep);
 	answer.code = set_up_first(&init, &answer.error);
 	if (answer.code < 0 || !args->in_spare)
 		tell_answer(args, &answer);

@@ -5,8 +5,8 @@
  * changed; and its control groups, as far as these can be given another name (cgroup
  * v1 alone).  Groups go to a capsule of the same user with the same limits, and none
  * but that of processes; if nothing is in them, no limit was met, and they have the weight
- * that new ones have; that of memory is made anew.  A capsule that was stopped or has
- * moved leaves nothing.
+ * that new ones have; that of memory is made anew.  Where both are kept, so is init, which is in that
+ * network (lasting.c).  A capsule that was stopped or has moved leaves nothing.
  *
  * Meanwhile the groups are called "rest.PID", which a record of its own,
  * RUN_DIR/capsules/.rest.PID, says from the first time until this process ends.
@@ -36,13 +36,27 @@ static struct {
 	bool bound;
 	struct limits limits;	  /* ... and with what */
 	struct capsule_link link; /* spare.netns -1: none */
+	struct {
+		int pidfd; /* -1: none */
+		int ctl, events;
+		pid_t pid;
+		gid_t gid;
+		gid_t *groups;
+		size_t nr_groups;
+	} init; /* in that network; the groups of links and files are its */
 } kept = { .cg = { .join = -1, .state = -1 },
-	   .link = { .packet = -1, .spare = { .netns = -1 } } };
+	   .link = { .packet = -1, .spare = { .netns = -1 } },
+	   .init = { .pidfd = -1 } };
 
 void capsule_keep(const char *run_dir)
 {
 	free(kept.run_dir);
 	kept.run_dir = xstrdup(run_dir);
+}
+
+bool kept_something(void)
+{
+	return kept.run_dir;
 }
 
 /* ---- groups ---- */
@@ -164,6 +178,7 @@ static bool open_door_anew(struct capsule_cgroup *cg, const char *dir)
 		if (cg->whole[i] == dir) {
 			io_close(&cg->doors[i]);
 			cg->doors[i] = open(path, O_WRONLY | O_CLOEXEC);
+			cg->renewed |= 1u << i;
 			open_now = cg->doors[i] >= 0;
 		}
 	free(path);
@@ -204,6 +219,7 @@ static bool fit(const struct capsule *c, const struct capsule_spec *spec)
 {
 	return !spec->lands && kept.uid == spec->uid &&
 	       kept.bound == spec->bound && c->weight == CGROUP_WEIGHT &&
+	       kept.cg.beside == c->cg.beside &&
 	       !memcmp(&kept.limits, &c->limits, sizeof(c->limits)) &&
 	       are_beside(c->cg.dirs, c->cg.nr_dirs) &&
 	       join_alike(&c->cg, &kept.cg);
@@ -223,16 +239,73 @@ bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
 	c->cg.state = cg->state;
 	memcpy(c->cg.doors, cg->doors, sizeof(cg->doors));
 	c->cg.nr_doors = cg->nr_doors;
+	c->cg.renewed = cg->renewed;
 	cg->join = cg->state = -1;
 	cg->nr_doors = 0;
 	cgroup_clear(cg);
 	return true;
 }
 
+/* ---- init ---- */
+
+static void keep_init(struct capsule *c)
+{
+	lasting_tidy(c->ctl, c->init);
+	kept.init.pidfd = c->init;
+	kept.init.ctl = c->ctl;
+	kept.init.events = c->events;
+	kept.init.pid = c->init_pid;
+	kept.init.gid = c->gid;
+	kept.init.groups = c->groups;
+	kept.init.nr_groups = c->nr_groups;
+	c->init = c->ctl = c->events = -1;
+	c->groups = NULL;
+	c->spared = false;
+}
+
+static void give_init(struct capsule *c)
+{
+	c->init = kept.init.pidfd;
+	c->ctl = kept.init.ctl;
+	c->events = kept.init.events;
+	c->init_pid = kept.init.pid;
+	free(kept.init.groups);
+	kept.init.groups = NULL;
+	kept.init.pidfd = -1;
+}
+
+static void drop_init(void)
+{
+	struct capsule c = { .init = -1 };
+
+	if (kept.init.pidfd < 0)
+		return;
+	give_init(&c);
+	lasting_end(&c);
+}
+
+bool kept_take_init(struct capsule *c)
+{
+	bool fits = c->lasting && kept.init.pidfd >= 0 &&
+		    kept.link.spare.netns < 0 && kept.uid == c->uid &&
+		    kept.init.gid == c->gid &&
+		    kept.init.nr_groups == c->nr_groups &&
+		    !memcmp(kept.init.groups, c->groups,
+			    c->nr_groups * sizeof(*c->groups));
+
+	if (fits)
+		give_init(c);
+	else
+		drop_init();
+	return fits;
+}
+
 /* ---- the network ---- */
 
+/* And who is in it. */
 static void drop_network(void)
 {
+	drop_init();
 	if (kept.link.spare.netns >= 0)
 		store_give(&kept.link.spare);
 	link_close(&kept.link, false);
@@ -293,6 +366,9 @@ void kept_put(struct capsule *c, bool clean)
 	keep_groups(c);
 	if (clean)
 		keep_network(&c->link);
+	/* Both are the ones that it has. */
+	if (c->spared && clean && c->link.spare.netns < 0 && !c->cg.nr_dirs)
+		keep_init(c);
 }
 
 void capsule_keep_nothing(void)

@@ -320,7 +320,9 @@ int cgroup_limit(const struct capsule_cgroup *cg, const struct limits *limits,
 			    err);
 	if (!r && pids)
 		r = set_one(cg, "pids", "the number of processes", set_pids,
-			    pids + OUR_PIDS + (move ? MOVE_PIDS : 0), err);
+			    pids + (cg->beside ? 0 : OUR_PIDS) +
+				    (move ? MOVE_PIDS : 0),
+			    err);
 	if (!r && !move)
 		r = cgroup_hold_back(cg, limits, true, err);
 	return r;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,21 +109,32 @@ struct kept {
 	bool is_dir;
 };
 
+/* Of an init that lasts, which does not see itself any more; else -1. */
+static int own_fds = -1;
+
+static ssize_t read_fd_link(int fd, char *to, size_t n)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), own_fds < 0 ? "/proc/self/fd/%d" : "%d",
+		 fd);
+	return readlinkat(own_fds, name, to, n);
+}
+
 /*
  * A link out of /tmp stays a link: what it leads to is shown as the capsule
  * shows it, its own /proc and /dev not the host's.
  */
 static int take_kept(const char *path, struct kept *ret, struct error *err)
 {
-	char proc[32], where[PATH_MAX];
+	char where[PATH_MAX];
 	fd_auto fd = open(path, O_PATH | O_CLOEXEC);
 	struct stat st;
 	ssize_t n;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, -errno, "cannot stat %s", path);
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	n = readlink(proc, where, sizeof(where) - 1);
+	n = read_fd_link(fd, where, sizeof(where) - 1);
 	if (n < 0)
 		return error_sys(err, -errno, "cannot stat %s", path);
 	where[n] = 0;
@@ -178,7 +190,17 @@ static int show_all(struct kept *kept, unsigned n, bool lands,
 	return r;
 }
 
-static int mount_tmp(const char *const *keep, bool lands, struct error *err)
+/* Anybody may write there; whose it is, shows. */
+static int mount_memory(const char *where, uid_t uid, struct error *err)
+{
+	char options[48];
+
+	snprintf(options, sizeof(options), "mode=1777,uid=%u", uid);
+	return mount_fs("tmpfs", where, MS_NOSUID | MS_NODEV, options, err);
+}
+
+static int mount_tmp(const char *const *keep, bool lands, uid_t uid,
+		     struct error *err)
 {
 	struct kept kept[KEEP_MAX];
 	unsigned n = 0;
@@ -197,7 +219,7 @@ static int mount_tmp(const char *const *keep, bool lands, struct error *err)
 			goto out;
 		n++;
 	}
-	r = mount_fs("tmpfs", "/tmp", MS_NOSUID | MS_NODEV, "mode=1777", err);
+	r = mount_memory("/tmp", uid, err);
 	if (!r)
 		r = show_all(kept, n, lands, err);
 out:
@@ -215,7 +237,7 @@ static const char *const devices[] = { "null", "zero", "full", "random",
 				       "urandom" };
 #define NR_DEVICES (sizeof(devices) / sizeof(devices[0]))
 
-static int fill_dev(const int *fds, struct error *err)
+static int fill_dev(const int *fds, uid_t uid, struct error *err)
 {
 	static const char *const links[][2] = {
 		{ "/proc/self/fd", "/dev/fd" },
@@ -238,11 +260,10 @@ static int fill_dev(const int *fds, struct error *err)
 					 links[i][1]);
 	if (mkdir("/dev/shm", 0755) < 0)
 		return error_sys(err, -errno, "cannot make /dev/shm");
-	return mount_fs("tmpfs", "/dev/shm", MS_NOSUID | MS_NODEV, "mode=1777",
-			err);
+	return mount_memory("/dev/shm", uid, err);
 }
 
-static int mount_dev(struct error *err)
+static int mount_dev(uid_t uid, struct error *err)
 {
 	int fds[NR_DEVICES], r = 0;
 	unsigned n = 0;
@@ -256,7 +277,7 @@ static int mount_dev(struct error *err)
 		r = mount_fs("tmpfs", "/dev", MS_NOSUID | MS_NOEXEC,
 			     "mode=0755,size=1m", err);
 	if (r >= 0)
-		r = fill_dev(fds, err);
+		r = fill_dev(fds, uid, err);
 	for (unsigned i = 0; i < n; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -310,11 +331,14 @@ static int mount_proc_sys(int sysfs, struct error *err)
 		       : seal("/proc/sysrq-trigger", err);
 }
 
-/* A file of our own over one of the host's; nothing where the host has none. */
+/*
+ * A file of our own over one of the host's; nothing where the host has none, or it is there
+ * and only says something else.
+ */
 static int cover(const char *path, const char *name, const char *text,
-		 struct error *err)
+		 bool again, struct error *err)
 {
-	fd_auto fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	fd_auto fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	int r;
 
 	if (fd < 0)
@@ -322,14 +346,18 @@ static int cover(const char *path, const char *name, const char *text,
 	r = io_write_full(fd, text, strlen(text));
 	if (r < 0)
 		return error_sys(err, r, "cannot write %s", name);
-	if (access(path, F_OK) < 0)
+	/* When the job before has read it is nobody's business. */
+	if (again && futimens(fd, NULL) < 0)
+		return error_sys(err, -errno, "cannot set times of %s", name);
+	if (again || access(path, F_OK) < 0)
 		return 0;
 	if (mount(name, path, NULL, MS_BIND, NULL) < 0)
 		return error_sys(err, -errno, "cannot cover %s", path);
 	return 0;
 }
 
-static int cover_etc(const struct capsule_spec *spec, struct error *err)
+static int cover_etc(const struct capsule_spec *spec, bool again,
+		     struct error *err)
 {
 	const char *host = spec->hostname ? spec->hostname : spec->name;
 	char addr[NET_TEXT], *text;
@@ -340,12 +368,12 @@ static int cover_etc(const struct capsule_spec *spec, struct error *err)
 				 ? "127.0.0.1"
 				 : net_addr_text(spec->address, addr),
 			 host, spec->hosts ? spec->hosts : "");
-	r = cover("/etc/hosts", "/dev/.hosts", text, err);
+	r = cover("/etc/hosts", "/dev/.hosts", text, again, err);
 	free(text);
 	if (r < 0)
 		return r;
 	text = xasprintf("%s\n", host);
-	r = cover("/etc/hostname", "/dev/.hostname", text, err);
+	r = cover("/etc/hostname", "/dev/.hostname", text, again, err);
 	free(text);
 	return r;
 }
@@ -357,14 +385,13 @@ static int cover_etc(const struct capsule_spec *spec, struct error *err)
  * is no such path, or none that the submitter gets to.  True in *ret where it is.  A
  * file system of its own for it would have to be made and taken down.
  */
+static const char empty[] = "/dev/.empty";
+
 static int hide(const char *path, bool *ret, struct error *err)
 {
-	static const char empty[] = "/dev/.empty";
 	const unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY |
 				    MS_NOSUID | MS_NODEV | MS_NOEXEC;
 
-	if (mkdir(empty, 0555) < 0 && errno != EEXIST)
-		return error_sys(err, -errno, "cannot make %s", empty);
 	*ret = !mount(empty, path, NULL, MS_BIND, NULL);
 	if (*ret && mount(NULL, path, NULL, flags, NULL) < 0)
 		return error_sys(err, -errno, "cannot hide %s", path);
@@ -398,7 +425,59 @@ static int hide_sockets(const struct capsule_spec *spec, struct error *err)
 	return r;
 }
 
-int mount_all(const struct capsule_spec *spec, int sysfs, struct error *err)
+static int make_empty(struct error *err)
+{
+	return mkdir(empty, 0555) < 0 && errno != EEXIST
+		       ? error_sys(err, -errno, "cannot make %s", empty)
+		       : 0;
+}
+
+/* What a program could learn of init: when it was born, what it and its children used. */
+static int hide_init(struct error *err)
+{
+	bool hidden;
+
+	own_fds = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return own_fds < 0 ? error_sys(err, -errno, "/proc/self/fd")
+			   : hide("/proc/1", &hidden, err);
+}
+
+/*
+ * By the rights of the submitter, whose files are looked for.  What is made is then whoever's
+ * that we are.
+ */
+static void look_as(uid_t uid)
+{
+	setfsuid(uid);
+}
+
+static int fill(const struct capsule_spec *spec, int sysfs, uid_t own,
+		struct error *err)
+{
+	int r;
+
+	look_as(spec->uid);
+	r = mount_tmp(spec->keep_tmp, spec->lands, own, err);
+	look_as(own);
+	if (!r)
+		r = mount_dev(own, err);
+	if (!r)
+		r = mount_proc_sys(sysfs, err);
+	umask(022);
+	if (!r)
+		r = cover_etc(spec, false, err);
+	if (!r)
+		r = make_empty(err);
+	if (r)
+		return r;
+	look_as(spec->uid);
+	r = hide_sockets(spec, err);
+	look_as(own);
+	return r;
+}
+
+int mount_all(const struct capsule_spec *spec, int sysfs, bool lasting,
+	      struct error *err)
 {
 	mode_t mask = umask(0);
 	int r = 0;
@@ -406,16 +485,32 @@ int mount_all(const struct capsule_spec *spec, int sysfs, struct error *err)
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		r = error_sys(err, -errno, "cannot detach the mount tree");
 	if (!r)
-		r = mount_tmp(spec->keep_tmp, spec->lands, err);
-	if (!r)
-		r = mount_dev(err);
-	if (!r)
-		r = mount_proc_sys(sysfs, err);
-	umask(022);
-	if (!r)
-		r = cover_etc(spec, err);
-	if (!r)
-		r = hide_sockets(spec, err);
+		r = fill(spec, sysfs, lasting ? LASTING_UID : spec->uid, err);
+	if (!r && lasting)
+		r = hide_init(err);
 	umask(mask);
 	return r;
+}
+
+/* Not there where the host's is shown. */
+int mount_tidy(void)
+{
+	if (umount2("/dev/shm", MNT_DETACH) < 0 ||
+	    (umount2("/tmp", MNT_DETACH) < 0 && errno != EINVAL))
+		return -errno;
+	return 0;
+}
+
+int mount_renew(const struct capsule_spec *spec, struct error *err)
+{
+	mode_t mask = umask(0);
+	int r;
+
+	look_as(spec->uid);
+	r = mount_tmp(spec->keep_tmp, spec->lands, LASTING_UID, err);
+	look_as(LASTING_UID);
+	if (!r)
+		r = mount_memory("/dev/shm", LASTING_UID, err);
+	umask(mask);
+	return r < 0 ? r : cover_etc(spec, true, err);
 }

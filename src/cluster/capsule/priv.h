@@ -4,7 +4,9 @@
  *   capsule.c      create, destroy, freeze: the keeper's side
  *   birth.c        namespaces, ids, clocks: init is made
  *   request.c      the keeper's side of talking to init
+ *   lasting.c      ... to one that outlives its capsule
  *   init.c         pid 1
+ *   renew.c        ... between one capsule and the next
  *   program.c      a process on its way to a program
  *   file.c         a file that it prints to
  *   mount.c        the file system inside
@@ -143,9 +145,15 @@ void store_let_go(struct capsule_spare *spare);
 
 /* The sysfs of this process's network, as a descriptor of a mount. */
 int mount_sysfs(int *ret, struct error *err) must_check;
-/* With that, or with sysfs -1 with the own network's. */
-int mount_all(const struct capsule_spec *spec, int sysfs,
+/*
+ * With that, or with sysfs -1 with the own network's.  lasting: the caller is
+ * LASTING_UID, whose all of it is but what is put into /tmp.
+ */
+int mount_all(const struct capsule_spec *spec, int sysfs, bool lasting,
 	      struct error *err) must_check;
+/* Of one that lasts: what a job may have written goes, and comes anew for the next. */
+int mount_tidy(void) must_check;
+int mount_renew(const struct capsule_spec *spec, struct error *err) must_check;
 
 /* ---- init ---- */
 
@@ -155,6 +163,7 @@ struct init_args {
 	int ctl, events; /* init's ends */
 	int keeper;	 /* pidfd: readable when the keeper is dead */
 	bool in_spare;	 /* its network is ready */
+	bool lasting;	 /* it may have the next capsule, too */
 	int sysfs;	 /* ... and shown by this; else -1 */
 	struct capsule_cgroup *cg;
 };
@@ -166,6 +175,9 @@ enum request_type {
 	REQUEST_STOP, /* freeze by signals */
 	REQUEST_CONT,
 	REQUEST_DIE,
+	REQUEST_CLEAN, /* lasting: all but init ends */
+	REQUEST_TIDY,  /* ... and its files; no answer */
+	REQUEST_RENEW, /* for the next; a second answer by ctl */
 };
 
 #define REQUEST_FDS 64
@@ -174,13 +186,16 @@ enum request_type {
  * One packet to init, with descriptors: the first is where to answer, the
  * second, for EXEC and SPAWN, a file with `n` bytes: argument, or strings;
  * EXEC's third takes a byte when the process is there, and word of a failure (struct
- * exec_failure), and closes when it runs. Plain structs do: both sides are the same program image.
+ * exec_failure), and closes when it runs. RENEW's second are the words of the spec, the others
+ * doors to groups that were made anew, of which `as` says which. Plain structs do: both sides
+ * are the same program image.
  */
 struct request {
 	enum request_type type;
 	capsule_entry *entry; /* SPAWN */
 	size_t n;
 	pid_t ns_pid;
+	uid_t uid; /* EXEC, where init lasts; RENEW */
 	int sig;
 	unsigned nr_argv, nr_env; /* EXEC: strings argv, env, cwd in the file */
 	bool own_group;
@@ -217,8 +232,13 @@ _Noreturn void init_main(const struct init_args *args);
  */
 struct program;
 int program_prepare(struct program **ret, const struct request *req,
-		    const int *fds, int join, struct error *err) must_check;
+		    const int *fds, const struct init_args *init,
+		    struct error *err) must_check;
 _Noreturn void program_main(void *prog);
+/* Until init, which goes on meanwhile, lets the child use its memory (init.c). */
+void lent_await(void);
+/* Of the caller, for good. */
+int drop_bounding_set(struct error *err) must_check;
 void program_free(struct program *prog);
 
 /* Open it as capsule.h says of struct capsule_file: a descriptor, or -errno. */
@@ -237,6 +257,12 @@ int request_await(int fd, int ms, struct error *err) must_check;
 /* Send a request, wait for the answer; *ret_fd: the descriptor with it. */
 int request_call(int ctl, const struct request *req, const int *fds,
 		 unsigned nr_fds, int *ret_fd, struct error *err) must_check;
+/* ... for so many milliseconds; -1: for as long as it takes. */
+int request_call_for(int ms, int ctl, const struct request *req, const int *fds,
+		     unsigned nr_fds, int *ret_fd,
+		     struct error *err) must_check;
+/* A file for what goes along: a descriptor, or -errno. */
+int request_file(struct error *err) must_check;
 
 /* ---- the keeper's side ---- */
 
@@ -261,7 +287,13 @@ struct capsule {
 	struct capsule_cgroup cg;
 	struct capsule_link link;
 	uid_t uid;
+	gid_t gid;
+	gid_t *groups;
+	size_t nr_groups;
 	bool bound;
+	bool lasting; /* its init may have the next capsule, too */
+	bool renewed; /* ... and has had one before */
+	bool spared;  /* ... and is alive, though the capsule has ended */
 	bool gone_told;
 	bool asked; /* for a program of which nothing certain is known */
 	bool mute;  /* init waits for a program's start, and does not listen */
@@ -279,6 +311,46 @@ void kept_lend_socket(struct capsule_link *l);
 /* A network as l->spare.is says; false: there is none. */
 bool kept_take_network(struct capsule_link *l);
 
+/* Does this process keep anything? */
+bool kept_something(void);
+/* An init that lasts, as it was left; false: there is none. */
+bool kept_take_init(struct capsule *c);
+
+/* ---- an init that lasts: lasting.c, and in init renew.c ---- */
+
+/*
+ * A uid that nobody has. What has it is in no program's reach: neither its priority,
+ * processors and limits, nor its files of /proc.
+ */
+#define LASTING_UID 0xfffffff0u
+
+/* May this capsule have one?  Its link and its groups are planned. */
+bool lasting_may(const struct capsule *c, const struct capsule_spec *spec);
+/* All but init ends; false: it does not. */
+bool lasting_clean(struct capsule *c) must_check;
+/* Between two capsules, where init goes on; it answers nothing. */
+void lasting_tidy(int ctl, int init);
+/* What init is to do for this capsule; then it says on ctl that all is set up. */
+int lasting_renew(struct capsule *c, const struct capsule_spec *spec,
+		  struct error *err) must_check;
+/* Is it no good, so that another init is to be made? */
+bool lasting_failed(int code);
+/* Its end; nothing if there is no init. */
+void lasting_end(struct capsule *c);
+
+/* One request to init, on whose side renew_clean() leaves no child. */
+int renew_clean(int signals, struct error *err) must_check;
+void renew_tidy(void);
+int renew_begin(const struct init_args *args, const struct request *req,
+		int file, int *doors, struct error *err) must_check;
+/* Before /proc/sys is sealed. */
+void renew_prepare(void);
+
+/* Have a session keyring of one's own. */
+int birth_leave_keys(struct error *err) must_check;
+/* In an init that lasts: whose ids there are in a program's own user namespace. */
+int birth_map_program(pid_t pid, const struct capsule_spec *spec,
+		      struct error *err) must_check;
 /* Make init; its pid and pidfd go into c.  The rest of c must be there. */
 int birth_give(struct capsule *c, const struct capsule_spec *spec,
 	       struct init_args *init, struct error *err) must_check;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ struct program {
 	char *text; /* of the strings that follow */
 	char *try;  /* room for a path of a program */
 	size_t room;
-	int join;
+	const struct init_args *init;
 	char **argv, **env, *cwd;
 	char *folder[2], *path[2]; /* of the files that it prints to */
 	int news;		   /* where failures are reported */
@@ -148,6 +149,19 @@ static void drop_capabilities(const struct program *prog)
 
 	if (syscall(SYS_capset, &head, none) < 0)
 		give_up_sys(prog, -errno, "cannot drop capabilities");
+}
+
+int drop_bounding_set(struct error *err)
+{
+	int cap = 0;
+
+	while (!prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+		cap++;
+	/* There are no more. */
+	return errno == EINVAL && cap
+		       ? 0
+		       : error_sys(err, -errno, "cannot drop capability %d",
+				   cap);
 }
 
 static const char *search_path(char *const *env)
@@ -288,13 +302,14 @@ static void set_limits(const struct program *prog, const struct request *req)
 }
 
 int program_prepare(struct program **ret, const struct request *req,
-		    const int *fds, int join, struct error *err)
+		    const int *fds, const struct init_args *init,
+		    struct error *err)
 {
 	struct program *prog = xcalloc(1, sizeof(*prog));
 	int r;
 
 	prog->req = req;
-	prog->join = join;
+	prog->init = init;
 	prog->news = fds[1];
 	memcpy(prog->fds, fds + 2, req->nr_fds * sizeof(int));
 	r = read_program(prog, req, fds[0], err);
@@ -314,17 +329,44 @@ void program_free(struct program *prog)
 	free(prog);
 }
 
+/*
+ * Init has lent us memory, but neither its groups nor its user namespace, with the keys
+ * that are in such a one: ours ends with what runs in it. Its group, and those around it, we have
+ * already.
+ */
+static void become_own(const struct program *prog)
+{
+	const uid_t uid = prog->req->uid;
+	struct error err;
+	int r = cgroup_enter_own(prog->init->cg, &err);
+
+	if (r < 0)
+		give_up(prog, r, &err);
+	if (unshare(CLONE_NEWCGROUP) < 0)
+		give_up_sys(prog, -errno, "cannot make a namespace of groups");
+	if ((r = birth_leave_keys(&err)) < 0 ||
+	    (r = drop_bounding_set(&err)) < 0)
+		give_up(prog, r, &err);
+	if (setresuid(uid, uid, uid) < 0)
+		give_up_sys(prog, -errno, "cannot become user %u", uid);
+}
+
 _Noreturn void program_main(void *arg)
 {
 	struct program *prog = arg;
 	const struct request *req = prog->req;
+	int join = prog->init->cg->join;
 	struct error err;
 	sigset_t none;
 
+	if (prog->init->lasting)
+		lent_await();
 	(void)!write(prog->news, "", 1);
 	if (req->own_group)
 		setsid();
-	if (prog->join >= 0 && write(prog->join, "0", 1) < 0)
+	if (prog->init->lasting)
+		become_own(prog);
+	if (join >= 0 && write(join, "0", 1) < 0)
 		give_up_sys(prog, -errno, "cannot enter the freezer group");
 	place_fds(prog, req);
 	drop_capabilities(prog);

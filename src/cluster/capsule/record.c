@@ -41,6 +41,12 @@ static void set_word(char *to, size_t n, const char *value)
 	snprintf(to, n, "%.*s", (int)strcspn(value, " "), value);
 }
 
+static void set_uid(struct capsule_record *rec, const char *value)
+{
+	rec->uid = (uid_t)strtoul(value, NULL, 10);
+	rec->has_uid = true;
+}
+
 /*
  * Agents read all records whenever a rank comes or goes: sscanf() for each line and
  * key would be most of that.
@@ -60,6 +66,8 @@ static void parse_line(char *line, struct capsule_record *rec)
 		rec->netns = strtoull(value, NULL, 10);
 	else if (!strcmp(line, "weight"))
 		rec->cpu_weight = (unsigned)strtoul(value, NULL, 10);
+	else if (!strcmp(line, "uid"))
+		set_uid(rec, value);
 	else if (!strcmp(line, "boot"))
 		set_word(rec->boot, sizeof(rec->boot), value);
 	else if (!strcmp(line, "link"))
@@ -117,6 +125,8 @@ static char *record_text(const struct capsule_record *rec)
 		rec->keeper.pid, (unsigned long long)rec->keeper.start,
 		rec->init.pid, (unsigned long long)rec->init.start, rec->boot);
 	fprintf(f, "weight %u\n", rec->cpu_weight);
+	if (rec->has_uid)
+		fprintf(f, "uid %u\n", rec->uid);
 	fprintf(f, "netns %llu\nlink %s\nuplink %s\naddress %s\n",
 		(unsigned long long)rec->netns, rec->link, rec->uplink,
 		net_addr_text(rec->address, addr));

@@ -9,7 +9,9 @@
 #define CLUSTER_CAPSULE_RECORD_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "cluster/capsule/cgroup.h"
 #include "cluster/host/process.h"
@@ -26,6 +28,8 @@ struct capsule_record {
 	char *cgroups[CGROUP_DIRS];
 	unsigned nr_cgroups;
 	unsigned cpu_weight; /* of them, when nobody has lowered it */
+	bool has_uid;	     /* not in those that an older keeper wrote */
+	uid_t uid;	     /* whose programs run in it */
 };
 
 /*

@@ -27,8 +27,7 @@
 
 _Static_assert(MAX_FDS <= PACKET_FDS, "a request fits into a packet");
 
-/* For so many milliseconds; -1: for as long as it takes. */
-static int call_for(int ms, int ctl, const struct request *req, const int *fds,
+int request_call_for(int ms, int ctl, const struct request *req, const int *fds,
 		    unsigned nr_fds, int *ret_fd, struct error *err)
 {
 	int all[MAX_FDS], pair[2], got[1], r;
@@ -71,12 +70,12 @@ static int call_for(int ms, int ctl, const struct request *req, const int *fds,
 int request_call(int ctl, const struct request *req, const int *fds,
 		 unsigned nr_fds, int *ret_fd, struct error *err)
 {
-	return call_for(-1, ctl, req, fds, nr_fds, ret_fd, err);
+	return request_call_for(-1, ctl, req, fds, nr_fds, ret_fd, err);
 }
 
 /* ---- what is sent along in a file ---- */
 
-static int make_file(struct error *err)
+int request_file(struct error *err)
 {
 	int fd = memfd_create("stint-request", MFD_CLOEXEC);
 
@@ -276,7 +275,7 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 {
 	int fds[MAX_FDS], r, news[2];
 	struct request req = { 0 };
-	fd_auto file = make_file(err);
+	fd_auto file = request_file(err);
 	pid_t pid = 0;
 
 	if (file < 0)
@@ -284,6 +283,7 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 	r = fill_exec(prog, &req, fds + 2, err);
 	if (r < 0)
 		return r;
+	req.uid = c->uid;
 	r = put_program(file, prog, &req);
 	if (r < 0)
 		return error_sys(err, r, "cannot hand over the arguments");
@@ -293,7 +293,7 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 	fds[1] = news[1];
 	c->asked = true;
 	/* Init answers when the program runs, or its process has given up. */
-	r = call_for(c->patience, c->ctl, &req, fds, req.nr_fds + 2, NULL, err);
+	r = request_call_for(c->patience, c->ctl, &req, fds, req.nr_fds + 2, NULL, err);
 	c->mute = r == -ETIMEDOUT;
 	close(news[1]);
 	if (c->mute)
@@ -317,7 +317,7 @@ int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
 {
 	struct request req = { .type = REQUEST_SPAWN, .entry = entry, .n = n };
 	int all[MAX_FDS], pidfd = -1, r;
-	fd_auto file = make_file(err);
+	fd_auto file = request_file(err);
 
 	if (file < 0)
 		return file;

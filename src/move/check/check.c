@@ -6,9 +6,12 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -63,13 +66,35 @@ static int check_status(pid_t pid, struct proc_status *st, struct error *err)
 	return r;
 }
 
-/* Is the process in namespaces that its parent, or the capsule, is not in? */
-static int check_namespaces(pid_t pid, pid_t parent, struct error *err)
+/*
+ * Some capsules make a user namespace for their program (cluster/capsule/lasting.c), as
+ * nobody can who has the program's uid: it belongs to another. Nor can who is in it make any
+ * other that is not in one of its own.
+ */
+static bool is_given_by_capsule(const struct proc_status *st, pid_t pid)
 {
-	static const char *const names[] = { "cgroup", "ipc",  "mnt", "net",
-					     "pid",    "user", "uts" };
+	struct proc_status init;
+	char path[64];
+	uid_t whose;
+	fd_auto ns = -1;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	ns = open(path, O_RDONLY | O_CLOEXEC);
+	return ns >= 0 && ioctl(ns, NS_GET_OWNER_UID, &whose) == 0 &&
+	       proc_read_status(st->ppid, &init, NULL) == 0 &&
+	       init.ns_pid == 1 && whose == init.uid && st->uid != init.uid;
+}
+
+/* Is the process in namespaces that its parent, or the capsule, is not in? */
+static int check_namespaces(pid_t pid, const struct proc_status *st,
+			    struct error *err)
+{
+	static const char *const names[] = { "mnt",    "net", "pid", "uts",
+					     "cgroup", "ipc", "user" };
+	const size_t given = is_given_by_capsule(st, pid) ? 3 : 0;
+	const pid_t parent = st->ppid;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) - given; i++) {
 		char path[32], *mine = NULL, *its;
 		int r;
 
@@ -221,7 +246,7 @@ int check_process(pid_t pid, const struct move_external *external,
 	int r = check_status(pid, &st, err);
 
 	if (!r)
-		r = check_namespaces(pid, st.ppid, err);
+		r = check_namespaces(pid, &st, err);
 	if (!r)
 		r = check_root(pid, st.ppid, err);
 	if (!r)
