@@ -186,7 +186,7 @@ script=$BATS_TEST_DIRNAME/leave.py
 	init=$(the_init a)
 	[ "$(inside a python3 "/var/tmp/stint-leave.$$" leave)" = left ]
 	ok a destroy
-	for turn in 2 3; do
+	for _ in 2 3; do
 		ok a create "cap$$.n" net=routed uplink=eth0 addr=10.77.128.7 uid=4321
 		ok a plug
 		[ "$(the_init a)" = "$init" ]

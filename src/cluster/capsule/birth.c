@@ -21,7 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -252,75 +254,6 @@ static _Noreturn void newborn_main(const struct birth *b)
 
 /* ---- the keeper's part of the birth ---- */
 
-static int write_proc(pid_t pid, const char *file, const char *text,
-		      struct error *err)
-{
-	char path[64];
-	int r;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	r = io_write_file(AT_FDCWD, path, text);
-	return r < 0 ? error_sys(err, r, "cannot write %s", path) : 0;
-}
-
-static bool has_gid(const struct capsule_spec *spec, size_t n, gid_t gid)
-{
-	for (size_t i = 0; i < n; i++)
-		if (spec->groups[i] == gid)
-			return true;
-	return gid == spec->gid;
-}
-
-static int map_groups(pid_t pid, const struct capsule_spec *spec, size_t nr,
-		      struct error *err)
-{
-	char text[4096];
-	size_t n;
-
-	n = snprintf(text, sizeof(text), "%u %u 1\n", spec->gid, spec->gid);
-	for (size_t i = 0; i < nr; i++) {
-		if (has_gid(spec, i, spec->groups[i]))
-			continue;
-		if (n >= sizeof(text) - 32)
-			return error_set(err, -E2BIG,
-					 "a user in %zu groups: more than a "
-					 "user namespace has room for",
-					 spec->nr_groups);
-		n += snprintf(text + n, sizeof(text) - n, "%u %u 1\n",
-			      spec->groups[i], spec->groups[i]);
-	}
-	return write_proc(pid, "gid_map", text, err);
-}
-
-static int map_ids(pid_t pid, const struct capsule_spec *spec, bool lasting,
-		   struct error *err)
-{
-	const bool root = !geteuid();
-	char text[64];
-	int r, n;
-
-	n = snprintf(text, sizeof(text), "%u %u 1\n", spec->uid, spec->uid);
-	if (lasting)
-		snprintf(text + n, sizeof(text) - (size_t)n, "%u %u 1\n",
-			 LASTING_UID, LASTING_UID);
-	r = write_proc(pid, "uid_map", text, err);
-	if (!r && !root)
-		r = write_proc(pid, "setgroups", "deny", err);
-	return r < 0 ? r
-		     : map_groups(pid, spec, root ? spec->nr_groups : 0, err);
-}
-
-int birth_map_program(pid_t pid, const struct capsule_spec *spec,
-		      struct error *err)
-{
-	char text[32];
-	int r;
-
-	snprintf(text, sizeof(text), "%u %u 1\n", spec->uid, spec->uid);
-	r = write_proc(pid, "uid_map", text, err);
-	return r < 0 ? r : map_groups(pid, spec, spec->nr_groups, err);
-}
-
 static pid_t clone_with(struct birth *b, uint64_t more)
 {
 	struct clone_args args = {
@@ -372,8 +305,8 @@ static int clone_somewhere(struct birth *b, struct error *err)
 			   : clone_init(b, 0, err);
 }
 
-int birth_give(struct capsule *c, const struct capsule_spec *spec,
-	       struct init_args *init, struct error *err)
+static int give(struct capsule *c, const struct capsule_spec *spec,
+		struct init_args *init, struct error *err)
 {
 	struct birth b = { .c = c, .spec = spec, .init = init };
 	int r = c->cg.nr_doors ? 0 : cgroup_open_doors(&c->cg, err);
@@ -385,9 +318,61 @@ int birth_give(struct capsule *c, const struct capsule_spec *spec,
 		return r;
 	c->init_pid = b.pid;
 	c->init = b.pidfd;
-	r = map_ids(b.pid, spec, init->lasting, err);
+	r = ids_map(b.pid, spec, init->lasting, err);
 	/* If it has died, it has said why, which is heard next. */
 	if (!r)
 		(void)!packet_send(c->ctl, "g", 1, NULL, 0);
 	return r;
+}
+
+/* Let init be born; it sets up the capsule's inside and answers. */
+int birth_init(struct capsule *c, const struct capsule_spec *spec,
+	       struct error *err)
+{
+	fd_auto self = pidfd_open(getpid(), 0);
+	int ctl[2], events[2], r;
+	struct init_args init = {
+		.spec = spec,
+		.keeper = self,
+		.cg = &c->cg,
+		.in_spare = c->link.spare.netns >= 0,
+		.lasting = c->lasting,
+		.sysfs = -1,
+	};
+
+	if (self < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
+		return error_sys(err, -errno, "cannot make a socket pair");
+	c->ctl = ctl[0];
+	init.ctl = ctl[1];
+	r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, events);
+	if (r < 0) {
+		close(init.ctl);
+		return error_sys(err, -errno, "cannot make a socket pair");
+	}
+	c->events = events[0];
+	init.events = events[1];
+	r = give(c, spec, &init, err);
+	close(init.ctl);
+	close(init.events);
+	if (!r) /* All that is started in the capsule is init's child. */
+		process_spare_no_more(c->init_pid);
+	return r;
+}
+
+/* The next of its two words (init_main()). */
+int birth_hear(const struct capsule *c, struct error *err)
+{
+	struct answer answer;
+	int r = request_await(c->ctl, c->patience, err);
+
+	if (r < 0)
+		return error_prefix(err, r, "the capsule is not made");
+	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
+	if (r < 0)
+		return error_sys(err, r,
+				 "the capsule's init died while starting");
+	if (answer.code < 0 && err)
+		*err = answer.error;
+	return answer.code;
 }

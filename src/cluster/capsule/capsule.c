@@ -147,58 +147,6 @@ static int share_memory(struct capsule *c, const struct capsule_spec *spec,
 	return 0;
 }
 
-/* Let init be born; it sets up the capsule's inside and answers. */
-static int start_init(struct capsule *c, const struct capsule_spec *spec,
-		      struct error *err)
-{
-	fd_auto self = pidfd_open(getpid(), 0);
-	int ctl[2], events[2], r;
-	struct init_args init = {
-		.spec = spec,
-		.keeper = self,
-		.cg = &c->cg,
-		.in_spare = c->link.spare.netns >= 0,
-		.lasting = c->lasting,
-		.sysfs = -1,
-	};
-
-	if (self < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
-		return error_sys(err, -errno, "cannot make a socket pair");
-	c->ctl = ctl[0];
-	init.ctl = ctl[1];
-	r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, events);
-	if (r < 0) {
-		close(init.ctl);
-		return error_sys(err, -errno, "cannot make a socket pair");
-	}
-	c->events = events[0];
-	init.events = events[1];
-	r = birth_give(c, spec, &init, err);
-	close(init.ctl);
-	close(init.events);
-	if (!r) /* All that is started in the capsule is init's child. */
-		process_spare_no_more(c->init_pid);
-	return r;
-}
-
-/* The next of its two words (init_main()). */
-static int hear_init(const struct capsule *c, struct error *err)
-{
-	struct answer answer;
-	int r = request_await(c->ctl, c->patience, err);
-
-	if (r < 0)
-		return error_prefix(err, r, "the capsule is not made");
-	r = packet_receive(c->ctl, &answer, sizeof(answer), NULL, NULL, 0);
-	if (r < 0)
-		return error_sys(err, r,
-				 "the capsule's init died while starting");
-	if (answer.code < 0 && err)
-		*err = answer.error;
-	return answer.code;
-}
-
 /* A descriptor of its network namespace, or -errno. */
 static int open_netns(const struct capsule *c)
 {
@@ -242,7 +190,7 @@ static int give_init(struct capsule *c, const struct capsule_spec *spec,
 	if (c->renewed)
 		return 0;
 	lasting_end(c);
-	r = start_init(c, spec, err);
+	r = birth_init(c, spec, err);
 	return r < 0 ? r : write_record(c, err);
 }
 
@@ -250,13 +198,13 @@ static int give_init(struct capsule *c, const struct capsule_spec *spec,
 static int await_init(struct capsule *c, const struct capsule_spec *spec,
 		      struct error *err)
 {
-	int r = hear_init(c, err);
+	int r = birth_hear(c, err);
 
 	if (!c->renewed || !lasting_failed(r))
 		return r;
 	lasting_end(c);
 	r = give_init(c, spec, err);
-	return r < 0 ? r : hear_init(c, err);
+	return r < 0 ? r : birth_hear(c, err);
 }
 
 static int give_groups(struct capsule *c, const struct capsule_spec *spec,
@@ -281,16 +229,15 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	in_spare = c->link.spare.netns >= 0;
 	if ((r = plan_groups(c, spec, err)) < 0)
 		return r;
-	c->lasting = c->cg.beside = lasting_may(c, spec);
+	c->lasting = c->cg.beside = kept_something() && lasting_may(c, spec);
 	if ((r = share_memory(c, spec, err)) < 0)
 		return r;
 	if (kept_take_init(c))
 		log_debug("capsule=%s has init %d of one before", c->name,
 			  c->init_pid);
-	if ((r = make_dir(c, err)) < 0 ||
-	    (r = give_groups(c, spec, err)) < 0 ||
+	if ((r = make_dir(c, err)) < 0 || (r = give_groups(c, spec, err)) < 0 ||
 	    (r = give_init(c, spec, err)) < 0 ||
-	    (!in_spare && (r = hear_init(c, err)) < 0))
+	    (!in_spare && (r = birth_hear(c, err)) < 0))
 		return r;
 	/* While init is at its mounts. */
 	linked = make_link(c, spec, &why);

@@ -368,20 +368,6 @@ void cgroup_clear(struct capsule_cgroup *cg)
 	cg->join = cg->state = -1;
 }
 
-bool cgroup_passes_on(const char *dir, const char *controller)
-{
-	char *path = xasprintf("%s/cgroup.subtree_control", dir);
-	char *line = io_read_line(path), *word, *save;
-	bool found = false;
-
-	word = strtok_r(line, " \n", &save);
-	for (; word && !found; word = strtok_r(NULL, " \n", &save))
-		found = !strcmp(word, controller);
-	free(line);
-	free(path);
-	return found;
-}
-
 bool cgroup_can_limit(const char *controller)
 {
 	struct capsule_cgroup cg;

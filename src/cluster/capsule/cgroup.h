@@ -47,8 +47,8 @@ struct capsule_cgroup {
 	unsigned nr_doors;
 	char *frozen; /* (into dirs) where programs go; or NULL */
 	enum cgroup_freezer kind;
-	int join;  /* into frozen: writing "0" moves the writer */
-	int state; /* freezer.state, cgroup.freeze */
+	int join;    /* into frozen: writing "0" moves the writer */
+	int state;   /* freezer.state, cgroup.freeze */
 	bool beside; /* init is not in them: programs go in by themselves */
 	unsigned renewed; /* a bit for each door that is to a new group */
 };

@@ -13,7 +13,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <linux/futex.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -110,85 +109,6 @@ static pid_t fork_as(pid_t ns_pid, int *ret_fd)
 }
 
 /*
- * Where a child runs that shares our memory.  Not so where all memory is watched,
- * which would be told of frames that are never left.
- */
-static _Alignas(16) char lent_stack[128 << 10];
-#if defined(__SANITIZE_ADDRESS__)
-#define LENT 0
-#else
-#define LENT CLONE_VM
-#endif
-
-/* A child with that pid inside, which runs there. */
-static pid_t clone_lent(pid_t ns_pid, uint64_t flags, uint32_t *gone,
-			void (*run)(void *), void *arg)
-{
-	pid_t tid[1] = { ns_pid };
-	struct clone_args args = {
-		.flags = LENT | flags,
-		.child_tid = (uintptr_t)gone,
-		.exit_signal = SIGCHLD,
-		.stack = (uintptr_t)lent_stack,
-		.stack_size = sizeof(lent_stack),
-		.set_tid = ns_pid ? (uintptr_t)tid : 0,
-		.set_tid_size = ns_pid ? 1 : 0,
-	};
-	register void (*child)(void *) __asm__("r12") = run;
-	register void *its __asm__("r13") = arg;
-	long pid;
-
-	__asm__ volatile("syscall\n\t"
-			 "test %%rax, %%rax\n\t"
-			 "jnz 1f\n\t"
-			 "xor %%ebp, %%ebp\n\t"
-			 "mov %[its], %%rdi\n\t"
-			 "call *%[child]\n\t"
-			 "ud2\n"
-			 "1:"
-			 : "=a"(pid)
-			 : "a"((long)SYS_clone3), "D"(&args),
-			   "S"(sizeof(args)), [child] "r"(child), [its] "r"(its)
-			 : "rcx", "r11", "memory", "cc");
-	return (pid_t)pid;
-}
-
-/*
- * Only one of the two may use what they share, above all what is the thread's own (errno): the
- * other waits in the kernel, and comes there by nothing of the C library. Init waits
- * for what the kernel does when the child has left our memory.
- */
-static uint32_t lent_is_out, lent_may;
-
-static void await_change(uint32_t *word, uint32_t from)
-{
-	long r;
-
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == from)
-		__asm__ volatile("xor %%r10d, %%r10d\n\tsyscall"
-				 : "=a"(r)
-				 : "a"((long)SYS_futex), "D"(word),
-				   "S"((long)FUTEX_WAIT), "d"((long)from)
-				 : "rcx", "r10", "r11", "memory", "cc");
-}
-
-static void wake(uint32_t *word)
-{
-	long r;
-
-	__asm__ volatile("syscall"
-			 : "=a"(r)
-			 : "a"((long)SYS_futex), "D"(word),
-			   "S"((long)FUTEX_WAKE), "d"(1l)
-			 : "rcx", "r11", "memory", "cc");
-}
-
-void lent_await(void)
-{
-	await_change(&lent_may, 0);
-}
-
-/*
  * The same in a user namespace of its own, whose ids only init can say: then it has to
  * look, as another uid's, like who may be looked at, for as long as it is one that nobody else has.
  */
@@ -198,23 +118,18 @@ static pid_t clone_into_own(const struct init *init, pid_t ns_pid, void *prog,
 	pid_t pid;
 	int r;
 
-	lent_is_out = 1;
-	lent_may = 0;
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	pid = clone_lent(ns_pid,
-			 CLONE_CHILD_CLEARTID | CLONE_NEWUSER | CLONE_NEWIPC,
-			 &lent_is_out, program_main, prog);
+	pid = lent_begin(ns_pid, CLONE_NEWUSER | CLONE_NEWIPC, program_main,
+			 prog);
 	r = pid < 0 ? error_sys(err, pid, "cannot start a process as pid %d",
 				ns_pid)
-		    : birth_map_program(pid, init->args->spec, err);
+		    : ids_map_program(pid, init->args->spec, err);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (pid < 0)
 		return r;
 	if (r < 0)
 		kill(pid, SIGKILL);
-	__atomic_store_n(&lent_may, 1, __ATOMIC_RELEASE);
-	wake(&lent_may);
-	await_change(&lent_is_out, 1);
+	lent_finish();
 	return r < 0 ? r : pid;
 }
 
@@ -236,8 +151,7 @@ static int start_program(const struct init *init, const struct request *req,
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	pid = lasting ? clone_into_own(init, req->ns_pid, prog, err)
-		      : clone_lent(req->ns_pid, LENT ? CLONE_VFORK : 0, NULL,
-				   program_main, prog);
+		      : lent_run(req->ns_pid, program_main, prog);
 	if (!lasting)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
@@ -351,11 +265,10 @@ static int send_signal(pid_t pid, int sig, struct error *err)
 static int obey(struct init *init, const struct request *req, int *fds,
 		unsigned nr_fds, int *ret_fd, struct error *err)
 {
-	unsigned own = req->type == REQUEST_EXEC    ? 3
-		       : req->type == REQUEST_SPAWN ||
-				       req->type == REQUEST_RENEW
-			       ? 2
-			       : 1;
+	unsigned own =
+		req->type == REQUEST_EXEC				   ? 3
+		: req->type == REQUEST_SPAWN || req->type == REQUEST_RENEW ? 2
+									   : 1;
 
 	if (req->nr_fds > REQUEST_FDS || nr_fds != own + req->nr_fds)
 		return error_set(err, -EBADMSG,

@@ -62,12 +62,11 @@ static bool host_lets(void)
 
 bool lasting_may(const struct capsule *c, const struct capsule_spec *spec)
 {
-	return kept_something() && !geteuid() && !spec->lands &&
-	       c->link.spare.netns >= 0 && c->cg.kind == CGROUP_FREEZER_V1 &&
-	       !c->limits.memory && !c->limits.cpus &&
-	       c->weight == CGROUP_WEIGHT && !spec->monotonic_offset &&
-	       !spec->boottime_offset && spec->uid != LASTING_UID &&
-	       host_lets();
+	return !geteuid() && !spec->lands && c->link.spare.netns >= 0 &&
+	       c->cg.kind == CGROUP_FREEZER_V1 && !c->limits.memory &&
+	       !c->limits.cpus && c->weight == CGROUP_WEIGHT &&
+	       !spec->monotonic_offset && !spec->boottime_offset &&
+	       spec->uid != LASTING_UID && host_lets();
 }
 
 static void forget_events(int sock)

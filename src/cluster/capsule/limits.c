@@ -396,3 +396,17 @@ void cgroup_met(const struct capsule_cgroup *cg, const struct limits *limits,
 				     cgroup_number(dir, "pids.events", "max"));
 	}
 }
+
+bool cgroup_passes_on(const char *dir, const char *controller)
+{
+	char *path = xasprintf("%s/cgroup.subtree_control", dir);
+	char *line = io_read_line(path), *word, *save;
+	bool found = false;
+
+	word = strtok_r(line, " \n", &save);
+	for (; word && !found; word = strtok_r(NULL, " \n", &save))
+		found = !strcmp(word, controller);
+	free(line);
+	free(path);
+	return found;
+}

@@ -331,53 +331,6 @@ static int mount_proc_sys(int sysfs, struct error *err)
 		       : seal("/proc/sysrq-trigger", err);
 }
 
-/*
- * A file of our own over one of the host's; nothing where the host has none, or it is there
- * and only says something else.
- */
-static int cover(const char *path, const char *name, const char *text,
-		 bool again, struct error *err)
-{
-	fd_auto fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	int r;
-
-	if (fd < 0)
-		return error_sys(err, -errno, "cannot make %s", name);
-	r = io_write_full(fd, text, strlen(text));
-	if (r < 0)
-		return error_sys(err, r, "cannot write %s", name);
-	/* When the job before has read it is nobody's business. */
-	if (again && futimens(fd, NULL) < 0)
-		return error_sys(err, -errno, "cannot set times of %s", name);
-	if (again || access(path, F_OK) < 0)
-		return 0;
-	if (mount(name, path, NULL, MS_BIND, NULL) < 0)
-		return error_sys(err, -errno, "cannot cover %s", path);
-	return 0;
-}
-
-static int cover_etc(const struct capsule_spec *spec, bool again,
-		     struct error *err)
-{
-	const char *host = spec->hostname ? spec->hostname : spec->name;
-	char addr[NET_TEXT], *text;
-	int r;
-
-	text = xasprintf("127.0.0.1 localhost\n::1 localhost\n%s %s\n%s",
-			 spec->net == CAPSULE_NET_NONE
-				 ? "127.0.0.1"
-				 : net_addr_text(spec->address, addr),
-			 host, spec->hosts ? spec->hosts : "");
-	r = cover("/etc/hosts", "/dev/.hosts", text, again, err);
-	free(text);
-	if (r < 0)
-		return r;
-	text = xasprintf("%s\n", host);
-	r = cover("/etc/hostname", "/dev/.hostname", text, again, err);
-	free(text);
-	return r;
-}
-
 /* ---- what is not a guest's ---- */
 
 /*
@@ -465,7 +418,7 @@ static int fill(const struct capsule_spec *spec, int sysfs, uid_t own,
 		r = mount_proc_sys(sysfs, err);
 	umask(022);
 	if (!r)
-		r = cover_etc(spec, false, err);
+		r = etc_cover(spec, false, err);
 	if (!r)
 		r = make_empty(err);
 	if (r)
@@ -504,13 +457,17 @@ int mount_tidy(void)
 int mount_renew(const struct capsule_spec *spec, struct error *err)
 {
 	mode_t mask = umask(0);
+	bool hidden;
 	int r;
 
 	look_as(spec->uid);
 	r = mount_tmp(spec->keep_tmp, spec->lands, LASTING_UID, err);
+	/* Elsewhere it is hidden still. */
+	if (!r && is_below_tmp(spec->run_dir))
+		r = hide(spec->run_dir, &hidden, err);
 	look_as(LASTING_UID);
 	if (!r)
 		r = mount_memory("/dev/shm", LASTING_UID, err);
 	umask(mask);
-	return r < 0 ? r : cover_etc(spec, true, err);
+	return r < 0 ? r : etc_cover(spec, true, err);
 }

@@ -2,7 +2,10 @@
  * priv.h - what the files of the capsule share; capsule.h is the API
  *
  *   capsule.c      create, destroy, freeze: the keeper's side
- *   birth.c        namespaces, ids, clocks: init is made
+ *   birth.c        namespaces, clocks: init is made
+ *   ids.c          ids
+ *   lent.c         a child in its parent's memory
+ *   etc.c          files of its names
  *   request.c      the keeper's side of talking to init
  *   lasting.c      ... to one that outlives its capsule
  *   init.c         pid 1
@@ -151,6 +154,9 @@ int mount_sysfs(int *ret, struct error *err) must_check;
  */
 int mount_all(const struct capsule_spec *spec, int sysfs, bool lasting,
 	      struct error *err) must_check;
+/* etc.c: /etc/hosts and /etc/hostname; again: they are there. */
+int etc_cover(const struct capsule_spec *spec, bool again,
+	      struct error *err) must_check;
 /* Of one that lasts: what a job may have written goes, and comes anew for the next. */
 int mount_tidy(void) must_check;
 int mount_renew(const struct capsule_spec *spec, struct error *err) must_check;
@@ -235,8 +241,20 @@ int program_prepare(struct program **ret, const struct request *req,
 		    const int *fds, const struct init_args *init,
 		    struct error *err) must_check;
 _Noreturn void program_main(void *prog);
-/* Until init, which goes on meanwhile, lets the child use its memory (init.c). */
+
+/*
+ * lent.c: a child with that pid inside (0: any), which runs in our memory on a stack of its own;
+ * its pid, or -errno.  We go on when it has left that.
+ */
+pid_t lent_run(pid_t ns_pid, void (*run)(void *), void *arg);
+/*
+ * The same, in two steps: between them the child, which first of all calls lent_await(), waits
+ * for us.
+ */
+pid_t lent_begin(pid_t ns_pid, uint64_t namespaces, void (*run)(void *),
+		 void *arg);
 void lent_await(void);
+void lent_finish(void);
 /* Of the caller, for good. */
 int drop_bounding_set(struct error *err) must_check;
 void program_free(struct program *prog);
@@ -348,12 +366,16 @@ void renew_prepare(void);
 
 /* Have a session keyring of one's own. */
 int birth_leave_keys(struct error *err) must_check;
-/* In an init that lasts: whose ids there are in a program's own user namespace. */
-int birth_map_program(pid_t pid, const struct capsule_spec *spec,
-		      struct error *err) must_check;
-/* Make init; its pid and pidfd go into c.  The rest of c must be there. */
-int birth_give(struct capsule *c, const struct capsule_spec *spec,
-	       struct init_args *init, struct error *err) must_check;
+/* ids.c: in the user namespace of that process, by the keeper; by an init that lasts. */
+int ids_map(pid_t pid, const struct capsule_spec *spec, bool lasting,
+	    struct error *err) must_check;
+int ids_map_program(pid_t pid, const struct capsule_spec *spec,
+		    struct error *err) must_check;
+/* Let init be born; it sets up the capsule's inside and answers.  The rest of c must be there. */
+int birth_init(struct capsule *c, const struct capsule_spec *spec,
+	       struct error *err) must_check;
+/* The next of its two words (init_main()). */
+int birth_hear(const struct capsule *c, struct error *err) must_check;
 /* Can it make a network that is this process's own?  A descriptor of one. */
 bool birth_has_cradle(void);
 int birth_netns(int *ret, struct error *err) must_check;

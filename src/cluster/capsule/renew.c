@@ -84,10 +84,11 @@ static void take_doors(const struct init_args *args, const struct request *req,
 }
 
 /* As put_words() has them. */
-static int begin(const struct request *req, const char *words,
-		 struct error *err)
+static int begin(const struct init_args *args, const struct request *req,
+		 const char *words, struct error *err)
 {
-	struct capsule_spec spec = { .uid = req->uid };
+	struct capsule_spec spec = { .uid = req->uid,
+				     .run_dir = args->spec->run_dir };
 	const char **keep = xcalloc(req->nr_argv + 1, sizeof(*keep));
 	const char *p = words;
 	int r = 0;
@@ -124,7 +125,7 @@ int renew_begin(const struct init_args *args, const struct request *req,
 	take_doors(args, req, doors);
 	words = xmalloc(req->n + 1);
 	r = pread(file, words, req->n, 0) == (ssize_t)req->n
-		    ? begin(req, words, err)
+		    ? begin(args, req, words, err)
 		    : error_set(err, -ESTALE, "init cannot read its words");
 	free(words);
 	return r;

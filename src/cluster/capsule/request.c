@@ -28,7 +28,7 @@
 _Static_assert(MAX_FDS <= PACKET_FDS, "a request fits into a packet");
 
 int request_call_for(int ms, int ctl, const struct request *req, const int *fds,
-		    unsigned nr_fds, int *ret_fd, struct error *err)
+		     unsigned nr_fds, int *ret_fd, struct error *err)
 {
 	int all[MAX_FDS], pair[2], got[1], r;
 	struct answer answer;
@@ -293,7 +293,8 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 	fds[1] = news[1];
 	c->asked = true;
 	/* Init answers when the program runs, or its process has given up. */
-	r = request_call_for(c->patience, c->ctl, &req, fds, req.nr_fds + 2, NULL, err);
+	r = request_call_for(c->patience, c->ctl, &req, fds, req.nr_fds + 2,
+			     NULL, err);
 	c->mute = r == -ETIMEDOUT;
 	close(news[1]);
 	if (c->mute)
