@@ -38,8 +38,7 @@ static int cover(const char *path, const char *name, const char *text,
 	return 0;
 }
 
-int etc_cover(const struct capsule_spec *spec, bool again,
-		     struct error *err)
+int etc_cover(const struct capsule_spec *spec, bool again, struct error *err)
 {
 	const char *host = spec->hostname ? spec->hostname : spec->name;
 	char addr[NET_TEXT], *text;

@@ -50,7 +50,7 @@ static int map_groups(pid_t pid, const struct capsule_spec *spec, size_t nr,
 }
 
 int ids_map(pid_t pid, const struct capsule_spec *spec, bool lasting,
-		   struct error *err)
+	    struct error *err)
 {
 	const bool root = !geteuid();
 	char text[64];
@@ -68,7 +68,7 @@ int ids_map(pid_t pid, const struct capsule_spec *spec, bool lasting,
 }
 
 int ids_map_program(pid_t pid, const struct capsule_spec *spec,
-		      struct error *err)
+		    struct error *err)
 {
 	char text[32];
 	int r;

@@ -25,7 +25,7 @@ static _Alignas(16) char lent_stack[128 << 10];
 
 /* A child with that pid inside, which runs there. */
 static pid_t clone_child(pid_t ns_pid, uint64_t flags, uint32_t *gone,
-			void (*run)(void *), void *arg)
+			 void (*run)(void *), void *arg)
 {
 	pid_t tid[1] = { ns_pid };
 	struct clone_args args = {

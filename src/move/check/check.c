@@ -82,7 +82,8 @@ static bool is_given_by_capsule(const struct proc_status *st, pid_t pid)
 	ns = open(path, O_RDONLY | O_CLOEXEC);
 	return ns >= 0 && ioctl(ns, NS_GET_OWNER_UID, &whose) == 0 &&
 	       proc_read_status(st->ppid, &init, NULL) == 0 &&
-	       init.ns_pid == 1 && whose == init.uid && st->uid != init.uid;
+	       init.ns_pid == 1 && init.nr_ns > 1 && whose == init.uid &&
+	       st->uid != init.uid;
 }
 
 /* Is the process in namespaces that its parent, or the capsule, is not in? */
