@@ -60,7 +60,8 @@ struct look {
 	struct dynamic_mind *mind;
 	uint32_t rank;
 	const struct host *from;
-	uint64_t *given; /* by host: memory for who goes there by this look */
+	uint64_t
+		*given; /* by host: memory for who is under way or goes there */
 };
 
 /* Bytes that are free on a host for a process that comes. */
@@ -126,13 +127,19 @@ static bool allows(const struct look *l, enum rule rule, const struct host *k)
 	return false;
 }
 
+/* To a host to which a move has just failed none goes. */
+static bool reachable(const struct look *l, const struct host *k)
+{
+	return k != l->from && plan_room(l->plan, k) &&
+	       !flights_shun(&l->d->flights, k->ix);
+}
+
 static const struct host *least_delayed(const struct look *l, enum rule rule)
 {
 	const struct host *k, *best = NULL;
 
 	for_each_host (k, l->view)
-		if (k != l->from && plan_room(l->plan, k) &&
-		    allows(l, rule, k) &&
+		if (reachable(l, k) && allows(l, rule, k) &&
 		    (!best || delay_there(l, k) < delay_there(l, best)))
 			best = k;
 	return best;
@@ -211,6 +218,7 @@ static void look_at_all(struct dynamic *d, const struct view *view,
 	struct look l = { .d = d, .view = view, .plan = plan };
 
 	l.given = xcalloc(view->nr_hosts + 1, sizeof(*l.given));
+	flights_promise(&d->flights, view, l.given);
 	for_each_running(l.job, view)
 	{
 		l.mind = dynamic_mind(d, l.job);

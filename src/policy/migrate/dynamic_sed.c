@@ -183,13 +183,13 @@ static double reserved_load(const struct dynamic *d, const struct plan *plan,
 static void adopt_job(struct dynamic *d, const struct job *job)
 {
 	int *hosts = xcalloc(job->n + 1, sizeof(*hosts));
+	const struct flight *f;
 
 	for (uint32_t i = 0; i < job->n; i++)
 		hosts[i] = (int)job->hosts[i];
-	for (size_t i = 0; i < d->flights.nr; i++)
-		if (d->flights.flight[i].job == job->id)
-			hosts[d->flights.flight[i].rank] =
-				(int)d->flights.flight[i].to;
+	for_each_flight (f, &d->flights)
+		if (f->job == job->id)
+			hosts[f->rank] = (int)f->to;
 	sed_adopt(&d->sed, (uint64_t)job->id, hosts, (int)job->n);
 	sed_promise(&d->sed, (uint64_t)job->id, dynamic_mind(d, job)->class);
 	free(hosts);

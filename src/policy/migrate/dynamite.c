@@ -172,6 +172,7 @@ static double talk_change(const struct job *job, uint32_t rank,
 static void survey_hosts(struct dynamite *d, const struct view *view,
 			 const struct plan *plan)
 {
+	const struct flight *f;
 	const struct host *h;
 
 	talk_hosts(view, d->talk);
@@ -182,13 +183,10 @@ static void survey_hosts(struct dynamite *d, const struct view *view,
 					 : 0;
 		d->done[h->ix] = false;
 	}
-	for (size_t i = 0; i < d->flights.nr; i++) {
-		const struct flight *f = &d->flights.flight[i];
-
+	for_each_flight (f, &d->flights)
 		if (d->load[f->from] >= 1)
 			d->load[f->from]--;
-		d->used[f->to] += view_job(view, f->ix)->memory;
-	}
+	flights_promise(&d->flights, view, d->used);
 }
 
 /* ---- a look ---- */
@@ -260,7 +258,8 @@ static void find_places(const struct look *l)
 
 	o->nr = 0;
 	for_each_host (h, l->view)
-		if (!h->owner_active && plan_room(l->plan, h))
+		if (!h->owner_active && plan_room(l->plan, h) &&
+		    !flights_shun(&l->d->flights, h->ix))
 			order_add(o, h, norm_cpu(l->d, h, 1));
 	order_sort(o);
 }

@@ -194,24 +194,34 @@ static bool has_landed(const struct flight *f, const struct view *view)
 	       job->hosts[f->rank] == f->to;
 }
 
+const struct flight *flights_next(const struct flights *f, size_t *i)
+{
+	while (*i < f->nr && f->flight[*i].failed)
+		++*i;
+	return *i < f->nr ? &f->flight[(*i)++] : NULL;
+}
+
 void flights_begin_pass(struct flights *f, const struct view *view,
 			struct plan *plan)
 {
+	const struct flight *one;
+
 	for (size_t i = f->nr; i-- > 0;)
 		if (f->flight[i].until <= view->now ||
 		    has_landed(&f->flight[i], view))
 			drop(f, i);
-	for (size_t i = 0; i < f->nr; i++)
-		if (!f->flight[i].failed)
-			plan_expect(plan, f->flight[i].to);
+	for_each_flight (one, f)
+		plan_expect(plan, one->to);
 }
 
 const struct flight *flights_find(const struct flights *f,
 				  const struct job *job, uint32_t rank)
 {
-	for (size_t i = 0; i < f->nr; i++)
-		if (is_of(&f->flight[i], job, rank) && !f->flight[i].failed)
-			return &f->flight[i];
+	const struct flight *one;
+
+	for_each_flight (one, f)
+		if (is_of(one, job, rank))
+			return one;
 	return NULL;
 }
 
@@ -229,18 +239,50 @@ bool flights_failed(const struct flights *f, const struct job *job,
 
 bool flights_any(const struct flights *f, const struct job *job)
 {
-	for (size_t i = 0; i < f->nr; i++)
-		if (f->flight[i].job == job->id && !f->flight[i].failed)
+	const struct flight *one;
+
+	for_each_flight (one, f)
+		if (one->job == job->id)
 			return true;
 	return false;
 }
 
-uint32_t flights_from(const struct flights *f, uint32_t host)
+bool flights_shun(const struct flights *f, uint32_t host)
 {
-	uint32_t n = 0;
+	for (size_t i = 0; i < f->nr; i++)
+		if (f->flight[i].failed && f->flight[i].to == host)
+			return true;
+	return false;
+}
+
+usec_t flights_shun_until(const struct flights *f, uint32_t *ret_host)
+{
+	usec_t first = USEC_MAX;
 
 	for (size_t i = 0; i < f->nr; i++)
-		n += f->flight[i].from == host && !f->flight[i].failed;
+		if (f->flight[i].failed && f->flight[i].until < first) {
+			first = f->flight[i].until;
+			*ret_host = f->flight[i].to;
+		}
+	return first;
+}
+
+void flights_promise(const struct flights *f, const struct view *view,
+		     uint64_t *by_host)
+{
+	const struct flight *one;
+
+	for_each_flight (one, f)
+		by_host[one->to] += view_job(view, one->ix)->memory;
+}
+
+uint32_t flights_from(const struct flights *f, uint32_t host)
+{
+	const struct flight *one;
+	uint32_t n = 0;
+
+	for_each_flight (one, f)
+		n += one->from == host;
 	return n;
 }
 

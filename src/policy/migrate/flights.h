@@ -8,7 +8,7 @@
  * once, as simulated ones may be, is found by the view.
  *
  * A failed move is remembered for as long as the driver would not try it again:
- * meanwhile its rank may go to any other host.
+ * meanwhile its rank is where it was, and may go to any other host.
  *
  * How long moves take, and for how long they stop a job, is learnt from those that
  * have ended.
@@ -75,6 +75,14 @@ void flights_note(struct flights *f, const struct plan *plan, size_t first);
 void flights_event(struct flights *f, const struct view *view,
 		   const struct event *e);
 /*
+ * Of the moves from number *i on, the next that is under way, and not one that has failed;
+ * NULL: none.  *i is advanced behind it.
+ */
+const struct flight *flights_next(const struct flights *f, size_t *i);
+#define for_each_flight(one, f) \
+	for (size_t one##_next = 0; ((one) = flights_next((f), &one##_next));)
+
+/*
  * Forget moves that are over, and have plan count ranks that are under way at their
  * destinations.
  */
@@ -91,6 +99,16 @@ bool flights_any(const struct flights *f, const struct job *job);
  */
 bool flights_failed(const struct flights *f, const struct job *job,
 		    uint32_t rank, uint32_t host, usec_t *ret_until);
+/*
+ * Has a move to that host just failed, of whatever rank?  Whoever needs not move goes
+ * elsewhere then.
+ */
+bool flights_shun(const struct flights *f, uint32_t host);
+/* When the first of those hosts is tried again, and which; USEC_MAX: there is none. */
+usec_t flights_shun_until(const struct flights *f, uint32_t *ret_host);
+/* Add to what each host gets, in bytes: the memory of the ranks that are under way to it. */
+void flights_promise(const struct flights *f, const struct view *view,
+		     uint64_t *by_host);
 /* How many ranks are under way from that host. */
 uint32_t flights_from(const struct flights *f, uint32_t host);
 

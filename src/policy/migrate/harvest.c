@@ -217,7 +217,7 @@ static void harvest_decide(struct policy *policy, const struct view *view,
 	survey_hosts(v, view);
 	targets_clear(&v->targets);
 	flights_begin_pass(&v->flights, view, plan);
-	targets_make_among(&v->targets, view, plan, v->available);
+	targets_make_among(&v->targets, view, plan, &v->flights, v->available);
 	leave_hosts(LEAVE_MOVES | LEAVE_FREEZES, v->recalled, &v->flights, view,
 		    plan, &v->targets);
 	flights_note(&v->flights, plan, first);

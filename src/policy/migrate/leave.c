@@ -205,7 +205,7 @@ static struct target *place_for(const struct leaving *l, const struct job *job,
 
 	if (!(l->how & LEAVE_MOVES) || stuck_there(l, job, rank))
 		return NULL;
-	targets_make(l->targets, l->view, l->plan);
+	targets_make(l->targets, l->view, l->plan, l->flights);
 	to = targets_best(l->targets, job, here, false);
 	while (to &&
 	       flights_failed(l->flights, job, rank, to->host->ix, &later)) {

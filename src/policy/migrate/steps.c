@@ -15,6 +15,7 @@ void steps_init(struct steps *s, uint32_t nr_hosts, double gain)
 	*s = (struct steps){ .gain = gain };
 	s->guests = xcalloc(nr_hosts + 1, sizeof(*s->guests));
 	s->delay = xcalloc(nr_hosts + 1, sizeof(*s->delay));
+	s->shunned = xcalloc(nr_hosts + 1, sizeof(*s->shunned));
 }
 
 void steps_clear(struct steps *s)
@@ -22,6 +23,7 @@ void steps_clear(struct steps *s)
 	targets_clear(&s->tried);
 	free(s->guests);
 	free(s->delay);
+	free(s->shunned);
 	free(s->place);
 	free(s->talk);
 }
@@ -38,15 +40,18 @@ static void set_delay(struct steps *s, const struct host *h)
 void steps_survey(struct steps *s, const struct flights *flights,
 		  const struct view *view, const struct plan *plan)
 {
+	const struct flight *f;
 	const struct host *h;
 
 	for_each_host (h, view)
 		s->guests[h->ix] = plan_active(plan, h);
-	for (size_t i = 0; i < flights->nr; i++)
-		if (s->guests[flights->flight[i].from])
-			s->guests[flights->flight[i].from]--;
-	for_each_host (h, view)
+	for_each_flight (f, flights)
+		if (s->guests[f->from])
+			s->guests[f->from]--;
+	for_each_host (h, view) {
+		s->shunned[h->ix] = flights_shun(flights, h->ix);
 		set_delay(s, h);
+	}
 }
 
 static void shift_rank(struct steps *s, const struct view *view, uint32_t from,
@@ -77,15 +82,17 @@ static double greatest(const struct steps *s, const struct job *job,
 	return worst;
 }
 
+/* All to which no move has just failed. */
 static void copy_targets(struct steps *s, const struct targets *targets)
 {
-	size_t size = targets->nr * sizeof(*targets->target);
+	struct targets *tried = &s->tried;
 
-	targets_clear(&s->tried);
-	s->tried.target = xmalloc(size + 1);
-	memcpy(s->tried.target, targets->target, size);
-	s->tried.nr = targets->nr;
-	s->tried.now = targets->now;
+	targets_clear(tried);
+	tried->target = xcalloc(targets->nr + 1, sizeof(*tried->target));
+	for (size_t i = 0; i < targets->nr; i++)
+		if (!s->shunned[targets->target[i].host->ix])
+			tried->target[tried->nr++] = targets->target[i];
+	tried->now = targets->now;
 }
 
 static void copy_places(struct steps *s, const struct job *job)

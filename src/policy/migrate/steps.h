@@ -31,6 +31,7 @@ struct steps {
 	 */
 	uint32_t *guests;
 	double *delay;
+	bool *shunned; /* a move there has just failed */
 	/* For the job in question. */
 	struct targets tried;
 	struct step step[STEPS];
@@ -58,7 +59,7 @@ void steps_clear(struct steps *s);
 
 /*
  * Begin a pass: take the hosts as the plan leaves them, ranks under way at their
- * destinations.
+ * destinations.  No step leads to a host to which a move has just failed.
  */
 void steps_survey(struct steps *s, const struct flights *flights,
 		  const struct view *view, const struct plan *plan);

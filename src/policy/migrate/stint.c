@@ -17,6 +17,7 @@
  *   takes to earn what the moves cost.  What has lasted for some time lasts as long
  *   again more often than not, and whoever waits so never loses more than twice what
  *   is unavoidable (ski rental);
+ * - no move to one of the destinations has just failed;
  * - no rank of it is under way, and it has made fewer than `moves` moves per hour and
  *   rank.
  * Ranks that are under way count at their destinations.  With loads as they are
@@ -86,6 +87,7 @@ REASON(gains,
        "its slowest rank takes {before:thousandths} times as long as on the "
        "best idle host, and {after:thousandths} times with {ranks} moved",
        before, after, ranks);
+REASON(failed_there, "a move to {host:host} has just failed", host);
 REASON(not_yet,
        "if the difference lasts until then, moves of job {job} pay off", job);
 
@@ -251,14 +253,25 @@ static void improve_job(struct stint *s, const struct view *view,
 	}
 }
 
+/* Hosts to which moves have just failed are looked at again. */
+static void wake_for_shunned(const struct flights *f, struct plan *plan)
+{
+	uint32_t host;
+	usec_t at = flights_shun_until(f, &host);
+
+	if (at != USEC_MAX)
+		plan_wake(plan, at, BECAUSE(failed_there, .host = host));
+}
+
 static void improve(struct stint *s, const struct view *view, struct plan *plan)
 {
 	const struct job *j;
 
-	targets_make(&s->targets, view, plan);
+	targets_make(&s->targets, view, plan, &s->flights);
 	steps_survey(&s->steps, &s->flights, view, plan);
 	for_each_running(j, view) if (settled(s, view, j))
 		improve_job(s, view, j, plan);
+	wake_for_shunned(&s->flights, plan);
 }
 
 static void stint_decide(struct policy *policy, const struct view *view,

@@ -25,20 +25,46 @@ static void rate(struct target *t)
 }
 
 void targets_make(struct targets *t, const struct view *view,
-		  const struct plan *plan)
+		  const struct plan *plan, const struct flights *f)
 {
-	targets_make_among(t, view, plan, NULL);
+	targets_make_among(t, view, plan, f, NULL);
+}
+
+/* Bytes that each host has promised. */
+static uint64_t *find_promised(const struct view *view, const struct plan *plan,
+			       const struct flights *f)
+{
+	uint64_t *promised = xcalloc(view->nr_hosts + 1, sizeof(*promised));
+
+	flights_promise(f, view, promised);
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct plan_entry *e = &plan->entry[i];
+
+		for (uint32_t k = 0; e->type == PLAN_START && k < e->n; k++)
+			promised[e->hosts[k]] += e->job->memory;
+	}
+	return promised;
+}
+
+static uint64_t memory_left(const struct host *h, uint64_t promised)
+{
+	if (!h->memory)
+		return UINT64_MAX;
+	return h->memory_free > promised ? h->memory_free - promised : 0;
 }
 
 void targets_make_among(struct targets *t, const struct view *view,
-			const struct plan *plan, const bool *among)
+			const struct plan *plan, const struct flights *f,
+			const bool *among)
 {
 	const struct host *h;
+	uint64_t *promised;
 
 	if (t->made)
 		return;
 	t->made = true;
 	t->now = view->now;
+	promised = find_promised(view, plan, f);
 	t->target = xcalloc(view->nr_hosts + 1, sizeof(*t->target));
 	for_each_host (h, view) {
 		struct target *one = &t->target[t->nr];
@@ -51,11 +77,12 @@ void targets_make_among(struct targets *t, const struct view *view,
 		*one = (struct target){ .host = h,
 					.ranks = plan_active(plan, h),
 					.room = among ? 1 : room,
-					.memory = h->memory ? h->memory_free
-							    : UINT64_MAX };
+					.memory = memory_left(
+						h, promised[h->ix]) };
 		rate(one);
 		t->nr++;
 	}
+	free(promised);
 	qsort(t->target, t->nr, sizeof(*t->target), compare_targets);
 }
 

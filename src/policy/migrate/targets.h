@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "model/plan.h"
+#include "policy/migrate/flights.h"
 
 struct target {
 	const struct host *host;
@@ -25,15 +26,20 @@ struct targets {
 	bool made;
 };
 
-/* Make them: hosts with plan_room() whose owners are away.  O(hosts log hosts). */
+/*
+ * Make them: hosts with plan_room() whose owners are away.  The memory of ranks that are
+ * under way to them is taken, and that of ranks that the plan starts there; of moves of
+ * the plan only that of those which are noted in f.  O(hosts log hosts).
+ */
 void targets_make(struct targets *t, const struct view *view,
-		  const struct plan *plan);
+		  const struct plan *plan, const struct flights *f);
 /*
  * Make them of those hosts alone, by index, that have no rank, with room for one each;
  * NULL: as above.
  */
 void targets_make_among(struct targets *t, const struct view *view,
-			const struct plan *plan, const bool *among);
+			const struct plan *plan, const struct flights *f,
+			const bool *among);
 void targets_clear(struct targets *t); /* frees, and leaves them empty */
 
 /*

@@ -5,7 +5,8 @@
  * run anywhere on them.  Passes are carried out at once, and nothing else changes, so
  * that whoever moves for ever does so of their own.  In a crowd hosts have hardly more
  * slots than ranks, and moves last until after the next pass, so that whoever counts on
- * a slot before its rank has left it goes beyond what the host may hold.
+ * a slot before its rank has left it goes beyond what the host may hold.  In trouble half
+ * of the moves fail, and the next pass is a second later.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,12 +42,14 @@ struct play {
 	uint64_t memory[HOSTS];	   /* without guests */
 	uint32_t was[JOBS][RANKS]; /* host from which it moved last, + 1 */
 	unsigned moves, since[JOBS][RANKS]; /* ... as the how manieth move */
-	bool crowd;
+	enum play_mode { ALONE, CROWD, TROUBLE } mode;
 	struct flying {
 		int job;
 		uint32_t rank, to;
-	} flying[JOBS * RANKS]; /* moves that have begun */
-	unsigned nr_flying;
+	} flying[JOBS * RANKS], failed[JOBS * RANKS];
+	unsigned nr_flying; /* moves that have begun */
+	unsigned nr_failed; /* in the last second */
+	struct random_stream luck;
 	uint32_t seen[PASSES + 1][JOBS][RANKS];
 	unsigned nr_seen;
 };
@@ -152,7 +155,7 @@ static void crowd_hosts(struct host *hosts, const struct drawn *drawn,
 }
 
 static void play_begin(struct play *p, const char *spec, uint64_t seed,
-		       bool crowd)
+		       enum play_mode mode)
 {
 	struct host hosts[HOSTS];
 	struct drawn drawn[JOBS];
@@ -161,13 +164,14 @@ static void play_begin(struct play *p, const char *spec, uint64_t seed,
 	memset(p, 0, sizeof(*p));
 	p->spec = spec;
 	p->seed = seed;
-	p->crowd = crowd;
+	p->mode = mode;
+	random_init(&p->luck, seed, "luck", 0);
 	random_init(&r, seed, "deciders", 0);
 	for (int i = 0; i < HOSTS; i++)
 		hosts[i] = random_host(&r, &p->memory[i]);
 	for (int i = 0; i < JOBS; i++)
 		drawn[i] = draw_job(&r);
-	if (crowd)
+	if (mode == CROWD)
 		crowd_hosts(hosts, drawn, seed);
 	view_init_hosts(&p->view, hosts, HOSTS);
 	p->view.now = 3600 * SEC;
@@ -271,6 +275,35 @@ static void check_once(const struct play *p)
 	}
 }
 
+/* Must the rank go, wherever there is room? */
+static bool must_go(const struct play *p, const struct job *job, uint32_t rank)
+{
+	const struct host *h = &p->view.hosts[job->hosts[rank]];
+
+	return h->drain || h->owner_active || !strncmp(p->spec, "harvest", 7);
+}
+
+/*
+ * Nobody goes where he could not go a second ago; and who need not go not where others
+ * could not.
+ */
+static void check_failed(const struct play *p)
+{
+	for (size_t i = 0; i < p->plan.nr; i++) {
+		const struct plan_entry *e = &p->plan.entry[i];
+		int j = index_of(p, e->job);
+
+		for (uint32_t k = 0; e->type == PLAN_MIGRATE && k < e->n; k++)
+			for (unsigned f = 0; f < p->nr_failed; f++)
+				if (p->failed[f].to == e->hosts[k] &&
+				    ((p->failed[f].job == j &&
+				      p->failed[f].rank == e->ranks[k]) ||
+				     !must_go(p, e->job, e->ranks[k])))
+					fails(p, "to where it has just failed",
+					      e);
+	}
+}
+
 /* ---- carried out ---- */
 
 static void tell(struct play *p, struct event *e, bool told)
@@ -304,17 +337,33 @@ static void begin_move(struct play *p, const struct plan_entry *e, uint32_t k)
 {
 	int j = index_of(p, e->job);
 
-	if (p->crowd)
+	if (p->mode != ALONE)
 		p->flying[p->nr_flying++] =
 			(struct flying){ j, e->ranks[k], e->hosts[k] };
 	else
 		move(p, j, e->ranks[k], e->hosts[k]);
 }
 
+static void stay(struct play *p, const struct flying *f)
+{
+	struct event event = { .type = EVENT_MIGRATE,
+			       .job = p->job[f->job],
+			       .rank = f->rank,
+			       .host = p->job[f->job]->hosts[f->rank] };
+
+	p->failed[p->nr_failed++] = *f;
+	tell(p, &event, true);
+}
+
 static void land(struct play *p)
 {
+	p->nr_failed = 0;
 	for (unsigned i = 0; i < p->nr_flying; i++)
-		move(p, p->flying[i].job, p->flying[i].rank, p->flying[i].to);
+		if (p->mode == TROUBLE && random_below(&p->luck, 2))
+			stay(p, &p->flying[i]);
+		else
+			move(p, p->flying[i].job, p->flying[i].rank,
+			     p->flying[i].to);
 	p->nr_flying = 0;
 }
 
@@ -392,6 +441,7 @@ static void decide(struct play *p)
 	policy_decide(p->policy, &p->view, &p->plan);
 	check_limits(p);
 	check_once(p);
+	check_failed(p);
 	for (size_t i = 0; i < p->plan.nr; i++)
 		carry_out(p, &p->plan.entry[i]);
 }
@@ -406,15 +456,23 @@ static void play_pass(struct play *p)
 	land(p);
 	measure(p);
 	check_circle(p);
+	if (!p->nr_failed)
+		return;
+	p->view.now += SEC;
+	decide(p);
+	land(p);
+	p->nr_failed = 0; /* when the next pass is that is long ago */
+	measure(p);
+	check_circle(p);
 }
 
 /* How many moves there were. */
-static unsigned play_state(const char *spec, uint64_t seed, bool crowd)
+static unsigned play_state(const char *spec, uint64_t seed, enum play_mode mode)
 {
 	unsigned moves, half = 0;
 	struct play p;
 
-	play_begin(&p, spec, seed, crowd);
+	play_begin(&p, spec, seed, mode);
 	measure(&p);
 	for (int i = 0; i < PASSES; i++) {
 		p.view.now += 200 * SEC;
@@ -430,15 +488,15 @@ static unsigned play_state(const char *spec, uint64_t seed, bool crowd)
 	return moves;
 }
 
-static void play_states(bool crowd)
+static void play_states(enum play_mode mode)
 {
 	for (int d = 0; d < NR_DECIDERS; d++) {
 		unsigned moves = 0;
 
 		for (uint64_t seed = 1; seed <= STATES; seed++)
-			moves += play_state(deciders[d], seed, crowd);
+			moves += play_state(deciders[d], seed, mode);
 		/* Or nothing would have been tried. */
-		if (moves < STATES / (crowd ? 10 : 5))
+		if (moves < STATES / (mode == CROWD ? 10 : 5))
 			fail_msg("%s: only %u moves", deciders[d], moves);
 	}
 }
@@ -446,13 +504,19 @@ static void play_states(bool crowd)
 static void every_decider_on_random_states(void **state)
 {
 	(void)state;
-	play_states(false);
+	play_states(ALONE);
 }
 
 static void every_decider_in_a_crowd(void **state)
 {
 	(void)state;
-	play_states(true);
+	play_states(CROWD);
+}
+
+static void every_decider_in_trouble(void **state)
+{
+	(void)state;
+	play_states(TROUBLE);
 }
 
 /* A rank leaves a full host, and another wants to come at once (found among 4000 states
@@ -461,8 +525,8 @@ static void a_slot_is_held_until_its_rank_has_moved(void **state)
 {
 	(void)state;
 	for (int d = 0; d < NR_DECIDERS; d++) {
-		play_state(deciders[d], 3648, false);
-		play_state(deciders[d], 1508, true);
+		play_state(deciders[d], 3648, ALONE);
+		play_state(deciders[d], 1508, CROWD);
 	}
 }
 
@@ -471,6 +535,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_decider_on_random_states),
 		cmocka_unit_test(every_decider_in_a_crowd),
+		cmocka_unit_test(every_decider_in_trouble),
 		cmocka_unit_test(a_slot_is_held_until_its_rank_has_moved),
 	};
 

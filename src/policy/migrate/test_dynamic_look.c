@@ -3,7 +3,7 @@
  * 5.3) against a second implementation, on random hosts
  *
  * Promises and counters of the jobs are loaded, as after a restart; moves of one look are
- * under way in the next ones.
+ * under way in the next ones, until they are over or have failed.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -42,6 +42,7 @@ static int class[JOBS]; /* that was promised */
 static uint32_t count[JOBS][RANKS];
 static uint32_t place[JOBS][RANKS]; /* where each rank is, or will be */
 static uint64_t given[HOSTS];
+static usec_t shunned[HOSTS]; /* until then, as a move there has failed */
 static FILE *out;
 
 static uint64_t memory_of(uint32_t h)
@@ -75,6 +76,18 @@ static bool has_room(uint32_t h)
 	return host_usable(&host[h]) && n < host[h].slots;
 }
 
+/* Memory of those who are under way to it. */
+static uint64_t promised_to(uint32_t h)
+{
+	uint64_t sum = 0;
+
+	for (int k = 0; k < JOBS; k++)
+		for (uint32_t i = 0; i < job[k]->n; i++)
+			if (place[k][i] == h && job[k]->hosts[i] != h)
+				sum += job[k]->memory;
+	return sum;
+}
+
 static double external[HOSTS]; /* as the look begins */
 
 static void begin_look(void)
@@ -84,7 +97,7 @@ static void begin_look(void)
 		bool closed = !has_room(h) || host[h].owner_active ||
 			      host[h].users > USERS || memory_of(h) <= least;
 
-		given[h] = 0;
+		given[h] = promised_to(h);
 		external[h] = closed ? CLOSED
 				     : host[h].load + (host[h].users ? 0.5 : 0);
 	}
@@ -145,7 +158,7 @@ static int find(enum rule rule, int k, uint32_t from)
 
 	for (uint32_t h = 0; h < HOSTS; h++)
 		if (h != from && has_room(h) && !host[h].owner_active &&
-		    allows(rule, k, from, h) &&
+		    shunned[h] <= view.now && allows(rule, k, from, h) &&
 		    (best < 0 || delay_on(h) < delay_on((uint32_t)best)))
 			best = (int)h;
 	return best;
@@ -271,6 +284,30 @@ static void load_minds(struct random_stream *r)
 	free(text);
 }
 
+/* Of moves under way some are over and some have failed. */
+static void end_moves(struct random_stream *r)
+{
+	for (int k = 0; k < JOBS; k++)
+		for (uint32_t i = 0; i < job[k]->n; i++) {
+			struct event e = { .type = EVENT_MIGRATE,
+					   .at = view.now,
+					   .job = job[k],
+					   .rank = i,
+					   .host = place[k][i] };
+
+			if (place[k][i] == job[k]->hosts[i] ||
+			    random_below(r, 2))
+				continue;
+			if (random_below(r, 2)) {
+				e.host = job[k]->hosts[i];
+				shunned[place[k][i]] = view.now + 11 * SEC;
+				place[k][i] = e.host;
+			}
+			model_apply(&view, &e);
+			policy_event(policy, &view, &e);
+		}
+}
+
 /* ---- both ---- */
 
 /* A look, or a pass before it is time for one; how many ranks move. */
@@ -304,6 +341,7 @@ static unsigned one_round(struct random_stream *r)
 		draw_host(r, &host[h]);
 	}
 	draw_jobs(r);
+	memset(shunned, 0, sizeof(shunned));
 	assert_int_equal(policy_create(SPEC, 1, &view, &policy, NULL), 0);
 	policy_adopt(policy, &view);
 	load_minds(r);
@@ -312,6 +350,7 @@ static unsigned one_round(struct random_stream *r)
 		view.now += SEC;
 		pass(EVERY - 1);
 		view.now += (EVERY - 1) * SEC;
+		end_moves(r);
 		for (int h = 0; h < HOSTS; h++)
 			if (!random_below(r, 3))
 				draw_host(r, &host[h]);

@@ -155,6 +155,54 @@ static void who_is_on_its_way_is_gone(void **state)
 	pass_check_plan("wake 65;");
 }
 
+/* The same, but at 57 it is known to have stayed: at 60 there still are three. */
+static void who_could_not_go_is_there(void **state)
+{
+	static const uint32_t on[] = { 0, 0, 0 };
+	struct event e = { .type = EVENT_MIGRATE, .at = 57 * SEC, .host = 0 };
+
+	(void)state;
+	make_policy("dynamite:every=5");
+	e.job = pass_runs(1, 3, on);
+	pass_at(50);
+	pass_at(55);
+	assert_int_equal(plan.entry[0].type, PLAN_MIGRATE);
+	e.rank = plan.entry[0].ranks[0];
+	view.now = e.at;
+	policy_event(decider, &view, &e);
+	pass_at(60);
+	assert_true(moves());
+}
+
+/*
+ * There is one other host, and a move there fails at 1101: it is looked at again when the
+ * driver would try it again.
+ */
+static void where_a_move_failed_none_goes_for_a_while(void **state)
+{
+	struct event e = { .type = EVENT_MIGRATE, .at = 1101 * SEC };
+
+	(void)state;
+	make_policy("stint");
+	one_of_100_s();
+	for (int h = 2; h < HOSTS; h++)
+		host[h].up = false;
+	host[0].load = 8;
+	pass_at(1000);
+	pass_at(1100);
+	pass_check_plan("migrate job 1 rank 0 to 1;");
+	e.job = plan.entry[0].job;
+	view.now = e.at;
+	policy_event(decider, &view, &e);
+	pass_at(1102);
+	pass_check_plan("wake 1112;");
+	pass_at(1111);
+	pass_check_plan("wake 1112;");
+	pass_at(1112);
+	pass_at(1212);
+	pass_check_plan("migrate job 1 rank 0 to 1;");
+}
+
 /*
  * Only both ranks together make the job faster, 4.5 times for what is taken to be 100 s more: that
  * is worth two moves of 30 s, and not two of 50.
@@ -239,6 +287,8 @@ int main(void)
 		MOVERS_TEST(who_ends_soon_stays),
 		MOVERS_TEST(each_rank_may_move_so_often),
 		MOVERS_TEST(who_is_on_its_way_is_gone),
+		MOVERS_TEST(who_could_not_go_is_there),
+		MOVERS_TEST(where_a_move_failed_none_goes_for_a_while),
 		MOVERS_TEST(two_moves_cost_twice),
 		MOVERS_TEST(who_has_no_moves_left_stays),
 		MOVERS_TEST(who_leaves_together_shares_the_link),

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -157,7 +158,7 @@ static void moves_gain_what_is_said(void **state)
 		if (random_below(&r, 2))
 			pass_talks(&r, j, 1e8, 2e4);
 		plan_reset(&plan, &view);
-		targets_make(&targets, &view, &plan);
+		targets_make(&targets, &view, &plan, &flights);
 		steps_init(&steps, HOSTS, 1);
 		n = try_job(&r);
 		some += n > 0;
@@ -169,10 +170,62 @@ static void moves_gain_what_is_said(void **state)
 		fail_msg("only %u, and %u together", some, several);
 }
 
+/* Half of the job's moves are under way, and some of them have failed. */
+static void draw_flights(struct random_stream *r, const struct job *j)
+{
+	flights.flight = calloc(RANKS, sizeof(*flights.flight));
+	assert_non_null(flights.flight);
+	flights.cap = RANKS;
+	for (uint32_t i = 0; i < j->n; i++) {
+		uint32_t from = j->hosts[i];
+		uint32_t on = 1 + (uint32_t)random_below(r, HOSTS - 1);
+
+		if (random_below(r, 2))
+			flights.flight[flights.nr++] = (struct flight){
+				.job = j->id,
+				.ix = j->ix,
+				.rank = i,
+				.from = from,
+				.to = (from + on) % HOSTS,
+				.began = view.now,
+				.until = view.now + SEC,
+				.failed = random_below(r, 2),
+			};
+	}
+}
+
+/* Who is under way is where it goes, and who could not go is where it was. */
+static void every_rank_is_counted_once(void **state)
+{
+	struct random_stream r;
+
+	random_init(&r, 6, "steps", 0);
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		uint32_t all = 0, counted = 0;
+
+		pass_end(state);
+		pass_begin(state);
+		draw_hosts(&r);
+		pass_runs_anywhere(&r, 2, RANKS, HOSTS);
+		draw_flights(&r, pass_runs_anywhere(&r, 1, RANKS, HOSTS));
+		plan_reset(&plan, &view);
+		flights_begin_pass(&flights, &view, &plan);
+		steps_init(&steps, HOSTS, 1);
+		steps_survey(&steps, &flights, &view, &plan);
+		for (int h = 0; h < HOSTS; h++) {
+			all += host[h].nr_active;
+			counted += steps.guests[h];
+		}
+		assert_int_equal(counted, all);
+		steps_clear(&steps);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PASS_TEST(moves_gain_what_is_said),
+		PASS_TEST(every_rank_is_counted_once),
 	};
 
 	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);

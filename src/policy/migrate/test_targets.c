@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -19,12 +20,12 @@ static void best_targets(void **state)
 	pass_runs(2, 1, (uint32_t[]){ 2 });
 	host[0].owner_active = true; /* the terms let guests in, or not yet */
 	plan_reset(&plan, &view);
-	targets_make(&targets, &view, &plan);
+	targets_make(&targets, &view, &plan, &flights);
 	assert_int_equal(targets.nr, HOSTS - 1);
 	assert_int_equal(targets_best(&targets, j, 0, false)->host->ix, 1);
 	assert_int_equal(targets_best(&targets, j, 1, false)->host->ix, 3);
 	targets_clear(&targets);
-	targets_make_among(&targets, &view, &plan, among);
+	targets_make_among(&targets, &view, &plan, &flights, among);
 	assert_int_equal(targets.nr, 1);
 	assert_int_equal(targets.target[0].room, 1);
 }
@@ -75,7 +76,8 @@ static bool may_go(const struct host *h, const struct job *job, bool gentle)
 	if (h->owner_active || h->drain ||
 	    h->nr_ranks + more[h->ix] >= h->slots)
 		return false;
-	if (h->memory && job->memory + bytes[h->ix] > h->memory_free)
+	if (h->memory && job->memory &&
+	    job->memory + bytes[h->ix] > h->memory_free)
 		return false;
 	if (h->open_until && view.now + job->estimate > h->open_until)
 		return false;
@@ -112,6 +114,20 @@ static void take_some(struct random_stream *r, const struct job *job,
 		const struct host *best = naive_best(job, not, gentle);
 		struct target *t = targets_best(&targets, job, not, gentle);
 
+		if ((t ? t->host : NULL) != best) {
+			fprintf(stderr,
+				"job mem %lu gentle %d not %u t %d best %d\n",
+				job->memory, gentle, not,
+				t ? (int)t->host->ix : -1,
+				best ? (int)best->ix : -1);
+			for (int h = 0; h < HOSTS; h++)
+				fprintf(stderr,
+					"%d: mem %lu free %lu more %u bytes %lu slots %u ranks %u load %g speed %g cores %u\n",
+					h, host[h].memory, host[h].memory_free,
+					more[h], bytes[h], host[h].slots,
+					host[h].nr_ranks, host[h].load,
+					host[h].speed, host[h].cores);
+		}
 		assert_ptr_equal(t ? t->host : NULL, best);
 		assert_int_equal(targets_at(&targets, job, at, gentle) != NULL,
 				 may_go(&host[at], job, gentle));
@@ -125,6 +141,43 @@ static void take_some(struct random_stream *r, const struct job *job,
 	}
 }
 
+/*
+ * Ranks of it are under way or have failed, and before it another one was started in the
+ * same pass: slots and memory are promised to those that will be there.
+ */
+static void promise_some(struct random_stream *r, struct job *flies,
+			 struct job *starts)
+{
+	uint32_t *on = plan_hosts(&plan, 2);
+
+	flies->memory = random_below(r, 300);
+	starts->memory = random_below(r, 300);
+	flights.flight = calloc(2, sizeof(*flights.flight));
+	assert_non_null(flights.flight);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct flight *f = &flights.flight[flights.nr++];
+
+		*f = (struct flight){
+			.job = flies->id,
+			.ix = flies->ix,
+			.rank = i,
+			.from = flies->hosts[i],
+			.to = (uint32_t)random_below(r, HOSTS),
+			.until = USEC_MAX,
+			.failed = random_below(r, 3) == 0,
+		};
+		on[i] = (uint32_t)random_below(r, HOSTS);
+		more[on[i]]++;
+		bytes[on[i]] += starts->memory;
+		if (f->failed || f->to == f->from)
+			continue;
+		more[f->to]++;
+		bytes[f->to] += flies->memory;
+	}
+	flights_begin_pass(&flights, &view, &plan);
+	plan_start_on(&plan, starts, 2, on, (struct because){ .reason = NULL });
+}
+
 static void the_best_that_takes_it(void **state)
 {
 	struct random_stream r;
@@ -132,21 +185,23 @@ static void the_best_that_takes_it(void **state)
 
 	random_init(&r, 4, "targets", 0);
 	for (int i = 0; i < 4000; i++) {
-		struct job *j;
+		struct job *j, *flies;
 
 		pass_end(state);
 		pass_begin(state);
 		draw_hosts(&r);
 		memset(more, 0, sizeof(more));
 		memset(bytes, 0, sizeof(bytes));
-		pass_runs(2, 2,
-			  (uint32_t[]){ (uint32_t)random_below(&r, HOSTS),
-					(uint32_t)random_below(&r, HOSTS) });
+		flies = pass_runs(
+			2, 2,
+			(uint32_t[]){ (uint32_t)random_below(&r, HOSTS),
+				      (uint32_t)random_below(&r, HOSTS) });
 		j = pass_arrive(1, 1);
 		j->memory = random_below(&r, 500);
 		j->estimate = (usec_t)(1 + random_below(&r, 60)) * SEC;
 		plan_reset(&plan, &view);
-		targets_make(&targets, &view, &plan);
+		promise_some(&r, flies, pass_arrive(3, 2));
+		targets_make(&targets, &view, &plan, &flights);
 		take_some(&r, j, &nr);
 	}
 	assert_true(nr > 4000);

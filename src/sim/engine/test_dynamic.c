@@ -12,6 +12,7 @@
 #include "model/activity.h"
 #include "model/terms.h"
 #include "sim/engine/test_list.h"
+#include "sim/workload/script.h"
 
 #define HEAD "time,host,what,value\n"
 
@@ -296,6 +297,30 @@ static void who_is_under_way_counts_where_it_goes(void **state)
 			 (usec_t)((65 + (60 - 25 / 2.6) * 1.6) * USEC_PER_SEC));
 }
 
+/*
+ * The same, but where the first would go fails at 50: it is on h1 from 65 on as before, and
+ * the second, which comes at 67, begins on h3, which delays it less.
+ */
+static void who_could_not_go_counts_where_it_is(void **state)
+{
+	static const struct row two[] = { { 10, 60, 1, 1, 0 },
+					  { 67, 60, 1, 1, 0 } };
+	char events[] = "50 down 1\n";
+	struct sim_config c = { .rank_memory = 35000000,
+				.costs = { .link = 1000000 } };
+	struct sim_script script;
+
+	(void)state;
+	assert_int_equal(
+		script_parse(events, strlen(events), "test", &script, NULL), 0);
+	c.script = &script;
+	assert_int_equal(run_rows("dynamic-sed:every=10,c1=2", "2x1,1x2",
+				  HEAD "15,h1,load,0.6\n", c, two, 2)
+				 .end,
+			 (67 + 2 * 60) * USEC_PER_SEC);
+	script_clear(&script);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +336,7 @@ int main(void)
 		cmocka_unit_test(away_from_users_to_the_fastest),
 		cmocka_unit_test(memory_is_held_back_for_users),
 		cmocka_unit_test(who_is_under_way_counts_where_it_goes),
+		cmocka_unit_test(who_could_not_go_counts_where_it_is),
 		cmocka_unit_test(within_its_class_it_stays),
 		cmocka_unit_test(memory_is_left_in_its_class),
 	};
