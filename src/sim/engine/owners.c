@@ -257,6 +257,32 @@ static bool tell_policy(struct engine *g, uint32_t ix, bool told)
 	return true;
 }
 
+static void apply_change(struct owner *w, const struct activity_change *c)
+{
+	bool was_here = is_here(w);
+
+	activity_apply(c, &w->state);
+	if (was_here && !is_here(w))
+		w->away = c->at;
+}
+
+/*
+ * Whoever is there when all begins has not come back: nobody can have been disturbed, and
+ * that is no return.
+ */
+static void find_there(struct owners *o)
+{
+	const struct activity *a = o->activity;
+
+	for (; o->next < a->nr && a->change[o->next].at <= 0; o->next++) {
+		const struct activity_change *c = &a->change[o->next];
+
+		apply_change(&o->owner[o->host_of[c->host]], c);
+	}
+	for (uint32_t i = 0; i < o->nr; i++)
+		o->owner[i].contract.scene.here = is_here(&o->owner[i]);
+}
+
 /* Changes of the script that are due, each at its own time. */
 static void play(struct engine *g)
 {
@@ -268,11 +294,8 @@ static void play(struct engine *g)
 		const struct activity_change *c = &a->change[o->next];
 		uint32_t ix = o->host_of[c->host];
 		struct owner *w = &o->owner[ix];
-		bool was_here = is_here(w);
 
-		activity_apply(c, &w->state);
-		if (was_here && !is_here(w))
-			w->away = c->at;
+		apply_change(w, c);
 		feed(g, ix, c->at);
 		owners_touch(o, ix);
 		o->last = g->view.now;
@@ -392,7 +415,7 @@ int owners_create(struct engine *g, struct owners **ret, struct error *err)
 		return r;
 	}
 	*ret = g->owners = o;
-	play(g);
+	find_there(o);
 	refresh(g, false);
 	return 0;
 }

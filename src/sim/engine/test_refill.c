@@ -1,4 +1,4 @@
-/* test_refill.c - the memory that owners find changed when they come back */
+/* test_refill.c - what counts as a return, and the memory that owners then find changed */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,11 +117,67 @@ static void memory_comes_back_by_paging(void **state)
 	free(ph);
 }
 
+/* Who is there at the beginning has not come back; at the same instant one may have left. */
+static void who_is_there_has_not_returned(void **state)
+{
+	static const struct row one[] = { { 0, 100, 1, 0, 0 } };
+	static const struct {
+		const char *script;
+		unsigned returns;
+	} is[] = {
+		{ HEAD "0,h1,owner,here\n", 0 },
+		{ HEAD "0,h1,keyboard,busy\n0,h2,load,1\n", 0 },
+		{ HEAD "0,h1,owner,here\n10,h1,owner,away\n", 0 },
+		{ HEAD "0,h1,owner,here\n10,h1,owner,away\n"
+		       "20,h1,owner,here\n",
+		  1 },
+		{ HEAD "0,h1,owner,here\n0,h1,owner,away\n"
+		       "0.5,h2,owner,here\n",
+		  1 },
+		{ HEAD "1,h1,owner,here\n", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(*is); i++) {
+		struct sim_result r;
+
+		run_owned("fcfs", "3x1", is[i].script,
+			  (struct sim_config){ .no_terms = true }, one, 1, &r);
+		assert_int_equal(r.owners.returns, is[i].returns);
+		sim_result_clear(&r);
+	}
+}
+
+/*
+ * Hosts whose owners are there at the beginning are closed; one whose owner leaves then has
+ * to be quiet for as long as any.
+ */
+static void who_is_there_is_asked(void **state)
+{
+	static const struct row one[] = { { 0, 10, 1, 0, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	test_terms.quiet = 60 * USEC_PER_SEC;
+	run_owned("stint", "1x1", HEAD "0,h1,owner,here\n30,h1,owner,away\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.end, 100 * USEC_PER_SEC);
+	sim_result_clear(&r);
+	run_owned("stint", "1x1", HEAD "0,h1,owner,here\n0,h1,owner,away\n",
+		  (struct sim_config){ 0 }, one, 1, &r);
+	assert_int_equal(r.end, 70 * USEC_PER_SEC);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory_comes_back, begin_terms,
 						end_terms),
+		cmocka_unit_test_setup_teardown(who_is_there_has_not_returned,
+						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(who_is_there_is_asked,
+						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(the_most_that_guests_had,
 						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(memory_comes_back_by_paging,

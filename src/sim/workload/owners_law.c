@@ -203,23 +203,38 @@ static struct person make_person(const struct owners_law *law, uint32_t host,
 	return p;
 }
 
-/* One script of all, whose lists this frees; what was before midnight is what midnight
- * finds. */
+/* Who is there at the first midnight is there: how that came about is not told. */
+static size_t find_midnight(const struct person *p, struct activity *ret)
+{
+	double is[ACTIVITY_WHATS] = { 0 };
+	size_t i;
+
+	for (i = 0; i < p->nr && p->change[i].at < 0; i++)
+		is[p->change[i].what] = p->change[i].value;
+	for (int what = 0; what < ACTIVITY_WHATS; what++)
+		activity_add(ret, 0, p->host, (enum activity_what)what,
+			     is[what]);
+	return i;
+}
+
+/* One script of all, whose lists this frees. */
 static void merge(struct person *p, uint32_t nr, uint32_t days,
 		  struct activity *ret)
 {
 	size_t *next = xcalloc(nr + 1, sizeof(*next));
 	struct heap heap = HEAP_INIT;
 
-	for (uint32_t i = 0; i < nr; i++)
-		if (p[i].nr)
-			heap_set(&heap, i, p[i].change[0].at);
+	for (uint32_t i = 0; i < nr; i++) {
+		next[i] = find_midnight(&p[i], ret);
+		if (next[i] < p[i].nr)
+			heap_set(&heap, i, p[i].change[next[i]].at);
+	}
 	while (heap_first_key(&heap) < days * USEC_PER_SEC * (usec_t)DAY) {
 		usec_t at = heap_first_key(&heap);
 		uint32_t i = heap_pop(&heap);
 		const struct activity_change *c = &p[i].change[next[i]++];
 
-		activity_add(ret, at > 0 ? at : 0, i, c->what, c->value);
+		activity_add(ret, at, i, c->what, c->value);
 		if (next[i] < p[i].nr)
 			heap_set(&heap, i, p[i].change[next[i]].at);
 	}

@@ -326,6 +326,48 @@ static void nights_begin_at_seven(void **state)
 	assert_true(all - by_day < by_day / 500);
 }
 
+/* How many hosts are in use at that time. */
+static uint32_t nr_in_use(const struct activity *a, usec_t at)
+{
+	double is[200][ACTIVITY_WHATS] = { { 0 } };
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < a->nr && a->change[i].at <= at; i++)
+		is[a->change[i].host][a->change[i].what] = a->change[i].value;
+	for (uint32_t i = 0; i < a->nr_hosts; i++)
+		n += is[i][ACTIVITY_LOAD] > 0 || is[i][ACTIVITY_KEYBOARD] > 0;
+	return n;
+}
+
+/*
+ * At the first midnight people are there as at any other one, and what they did the day
+ * before is not told.
+ */
+static void midnight_finds_people(void **state)
+{
+	struct owners_law law = law_of(NULL);
+	uint32_t first = 0, later = 0;
+
+	(void)state;
+	for (uint64_t rep = 0; rep < 10; rep++) {
+		bool told[200][ACTIVITY_WHATS] = { { false } };
+		struct activity a;
+
+		owners_law_draw(&law, 200, 3, 1, rep, &a);
+		for (size_t i = 0; i < a.nr && !a.change[i].at; i++) {
+			bool *one = &told[a.change[i].host][a.change[i].what];
+
+			assert_true(a.change[i].value > 0 && !*one);
+			*one = true;
+		}
+		first += nr_in_use(&a, 0);
+		later += nr_in_use(&a, 2 * USEC_PER_DAY);
+		activity_clear(&a);
+	}
+	assert_true(later > 200);
+	near(first, later, 0.25);
+}
+
 static void more_hosts_change_nobody(void **state)
 {
 	struct owners_law law = law_of(NULL);
@@ -440,6 +482,7 @@ int main(void)
 		cmocka_unit_test(people_differ_as_asked_for),
 		cmocka_unit_test(nights_begin_and_end),
 		cmocka_unit_test(nights_begin_at_seven),
+		cmocka_unit_test(midnight_finds_people),
 		cmocka_unit_test(more_hosts_change_nobody),
 		cmocka_unit_test(what_a_rule_sees),
 		cmocka_unit_test(days_are_drawn),
