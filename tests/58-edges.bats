@@ -62,6 +62,15 @@ fails() {
 	run ! cmp -s "$dir/estimated.csv" "$dir/exact.csv"
 }
 
+@test "where hosts stay down the policy is not blamed" {
+	printf '1 down 0\n1 down 1\n' >"$dir/events"
+	run --separate-stderr "$stint" sim -p fcfs -w ismail -n 600 -L 0.5 --events "$dir/events"
+	echo "$stderr"
+	[ "$status" = 1 ]
+	[[ $stderr == *"2 of 64 hosts stay down"*"waiting for ever"* ]]
+	run ! grep -q leaves <<<"$stderr"
+}
+
 @test "standard output holds one file, and nothing beside it" {
 	for o in --series --plot --gantt --out --out-swf; do
 		"$stint" sim -p fcfs --swf "$dir/t.swf" $o - >"$dir/out"
@@ -71,4 +80,5 @@ fails() {
 	fails "only one of the files" "$stint" sim -p fcfs --swf "$dir/t.swf" -o - --series -
 	fails "are for --swf" "$stint" sim -p fcfs -w ismail -n 600 --drop-cancelled
 	fails "are for --swf" "$stint" sim -p fcfs -w ismail -n 600 --extra-columns=ignore
+	fails "is for traces (--swf)" "$stint" sweep -p fcfs -w ismail -n 600 --extra-columns=ignore
 }

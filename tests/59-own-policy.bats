@@ -62,6 +62,23 @@ refused() { # WORDS FILE
 	[ "$(grep -c '"kept":false.*it crashed' <<<"$output")" = 5 ]
 }
 
+@test "one that calls exit() is told" {
+	build_as quits 's/const struct job \*j;/& exit(0);/' '1i #include <stdlib.h>'
+	run --separate-stderr "$stint" sim -p ./quits.so -w ismail -o quits.csv
+	[ "$status" = 1 ]
+	[ -z "$output" ]
+	[ -z "$(ls quits.csv* 2>/dev/null)" ]
+	[ "$stderr" = "stint sim: ./quits.so ended the program: it called exit()" ]
+	run --separate-stderr "$stint" sweep -p ./quits.so -w ismail -n 1000 --max 5
+	[ "$status" = 1 ]
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == *"ended by itself"* ]]
+	run "$stint" policies --test ./quits.so
+	[ "$status" = 1 ]
+	[ "$(grep -c "it ended the program" <<<"$output")" = 5 ]
+	"$stint" sweep -p ./quits.so --help | grep -q Usage
+}
+
 @test "what is no policy, or is one for another version, is refused" {
 	refused "cannot open" ./none.so
 	echo text >text.so

@@ -117,7 +117,8 @@ LINES = {
         "jobs": COUNTS, "policy": POLICIES, "procs": COUNTS, "speedup": SPEEDUPS,
         "seed": NUMBERS, "workload": WORKLOADS, "workers": COUNTS,
         "level": PERCENTS + ["0"], "max": COUNTS, "min": COUNTS, "precision": PERCENTS,
-        "se-precision": PERCENTS, "metric": WORDS, "paging": PAGINGS}),
+        "se-precision": PERCENTS, "metric": WORDS, "paging": PAGINGS,
+        "extra-columns": WORDS}),
     "size": ([], {
         "slowdown": PERCENTS[:-1] + ["0.9"], "delays-a-day": COUNTS, "confidence": PERCENTS + ["0", "2", "49"],
         "workload": WORKLOADS, "load": LOADS, "quiet": TIMES, "migrate-cost": TIMES,

@@ -20,6 +20,8 @@
 #include "core/xalloc.h"
 
 static bool told; /* what went wrong */
+static const char *
+	at_work; /* "stint NAME": its options have been read, it has not returned */
 
 int command_fail(const char *name, int code, const struct error *err)
 {
@@ -198,6 +200,7 @@ void command_parse(const struct argp *argp, int argc, char **argv,
 	unhush();
 	if (!r && next == argc) {
 		free(said.text);
+		at_work = argv[0];
 		return;
 	}
 	said.text[strcspn(said.text, "\n")] = 0;
@@ -254,6 +257,7 @@ int command_main(const struct command *table, int argc, char **argv)
 	const struct command *c =
 		argc < 2 ? NULL : find_command(table, argv[1]);
 	char name[16]; /* the name that the kernel and `ps` show */
+	int code;
 
 	command_begin();
 	if (!c) {
@@ -263,5 +267,12 @@ int command_main(const struct command *table, int argc, char **argv)
 	snprintf(name, sizeof(name), "stint-%s", c->name);
 	prctl(PR_SET_NAME, name);
 	argv[1] = xasprintf("stint %s", c->name);
-	return c->run(argc - 1, argv + 1);
+	code = c->run(argc - 1, argv + 1);
+	at_work = NULL;
+	return code;
+}
+
+const char *command_at_work(void)
+{
+	return at_work;
 }

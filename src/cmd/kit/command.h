@@ -45,6 +45,12 @@ void command_begin(void);
 /* main() of a program with subcommands; the table ends with a name of NULL. */
 int command_main(const struct command *table, int argc, char **argv);
 
+/*
+ * "stint NAME" from when command_parse() has returned until the subcommand does, which is how
+ * one ends: whoever calls exit() meanwhile is no part of Stint.  Else NULL.
+ */
+const char *command_at_work(void);
+
 /* The exit code for a negative errno: a wrong argument is -EINVAL or -ERANGE,
  * everything else did not work. */
 int command_code(int rc);

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cmd/kit/command.h"
 #include "core/xalloc.h"
 #include "policy/kit/own.h"
 #include "policy/policies.h"
@@ -71,6 +73,30 @@ static int open_file(const char *path, void **ret, struct error *err)
 	return *ret ? 0 : error_set(err, -EINVAL, "%s", dlerror());
 }
 
+static const char *loaded;
+static pid_t loader;
+
+/* A policy that calls exit() has decided nothing; of workers the one who made them tells. */
+static void tell_end(void)
+{
+	const char *name = command_at_work();
+
+	if (!name)
+		return;
+	if (getpid() == loader)
+		fprintf(stderr, "%s: %s ended the program: it called exit()\n",
+			name, loaded);
+	_exit(EXIT_FAILED);
+}
+
+static void note_loaded(const char *path)
+{
+	if (!loaded)
+		atexit(tell_end);
+	loaded = path;
+	loader = getpid();
+}
+
 static int load(const char *path, const struct policy_ops **ret,
 		struct error *err)
 {
@@ -110,6 +136,7 @@ int own_policy_load(const char *spec, struct error *err)
 		r = load(path, &ops, err);
 		if (!r) {
 			policy_add(path, ops); /* which keeps path */
+			note_loaded(path);
 			return 0;
 		}
 	}

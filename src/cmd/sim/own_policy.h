@@ -13,7 +13,8 @@
 /*
  * Load the file that "FILE.so:key=value,..." names, once, so that policies.h finds it.
  * Nothing to do where spec names one of Stint's.  -EINVAL with the reason if it is none,
- * or was built for another version.  It is never unloaded.
+ * or was built for another version.  It is never unloaded.  If it calls exit(), that is
+ * told in one line, and the program ends with EXIT_FAILED.
  */
 int own_policy_load(const char *spec, struct error *err) must_check;
 

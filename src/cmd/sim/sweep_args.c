@@ -13,6 +13,7 @@
 #include "cmd/sim/own_policy.h"
 #include "cmd/sim/setup_args.h"
 #include "cmd/sim/sweep_launcher.h"
+#include "cmd/sim/swf_words.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "policy/policies.h"
@@ -29,6 +30,7 @@ enum {
 	KEY_MAX,
 	KEY_PAIRED,
 	KEY_FOLLOW,
+	KEY_EXTRA,
 	KEY_JSON,
 	KEY_CSV,
 	KEY_TSV,
@@ -47,6 +49,8 @@ static const struct argp_option options[] = {
 	  "jobs of traces that come after another are submitted when that one "
 	  "is over here, and their user has thought",
 	  0 },
+	{ "extra-columns", KEY_EXTRA, "refuse|ignore", 0,
+	  "what to do with an SWF file of more than 18 columns (refuse)", 0 },
 	{ "load", 'L', "L,...|FROM:TO:STEP", 0,
 	  "at these loads (as the workload is)", 0 },
 	{ "jobs", 'n', "N", 0, "a run (the workload's number)", 0 },
@@ -257,6 +261,7 @@ static int parse_option(struct sweep_args *a, int key, const char *arg,
 static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 {
 	struct sweep_args *a = state->input;
+	enum swf_extra extra = SWF_EXTRA_REFUSE;
 	struct error err;
 	int rc;
 
@@ -281,6 +286,11 @@ static error_t parse_sweep(int key, char *arg, struct argp_state *state)
 	case KEY_FOLLOW:
 		a->follow = true;
 		return 0;
+	case KEY_EXTRA:
+		a->extra_given = true;
+		rc = swf_words_extra(arg, &extra, &err);
+		a->sweep.extra_ignored = extra == SWF_EXTRA_IGNORE;
+		return command_parsed(state, rc, &err);
 	case 'q':
 		a->quiet = true;
 		return 0;
@@ -371,6 +381,14 @@ static bool is_trace(const char *workload)
 	       !strncmp(workload, SWEEP_FOLLOW, strlen(SWEEP_FOLLOW));
 }
 
+static bool any_trace(const struct sweep_args *a)
+{
+	for (size_t i = 0; i < a->workloads.nr; i++)
+		if (is_trace(a->workloads.item[i]))
+			return true;
+	return false;
+}
+
 static int check_names(const struct sweep_args *a, struct error *err)
 {
 	int rc = 0;
@@ -394,6 +412,9 @@ static int fill_in(struct sweep_args *a, struct error *err)
 				 "%u ranks need --results FILE where all of "
 				 "them can write",
 				 a->sweep.ranks);
+	if (a->extra_given && !any_trace(a))
+		return error_set(err, -EINVAL,
+				 "--extra-columns is for traces (--swf)");
 	if (a->follow && follow_traces(a, err) < 0)
 		return -EINVAL;
 	if (!a->sweep.workers)

@@ -22,7 +22,7 @@ struct sweep_args {
 	struct sweep_cell *cell;
 	struct sim_costs costs;
 	struct machine_args machine;
-	bool paired, quiet, table, follow;
+	bool paired, quiet, table, follow, extra_given;
 	char *platform; /* what a file of hosts said; or NULL */
 	enum sweep_format format;
 	const char *out, *svg;

@@ -249,6 +249,25 @@ static void print_jobs(const struct trace_stats *s)
 	puts("\nstint " STINT_VERSION);
 }
 
+static void print_shares(const char *when, const struct activity_shares *s)
+{
+	if (!isnan(s->idle))
+		printf("%-20s idle %5.1f %%, for a minute %5.1f %%, for 15 "
+		       "minutes %5.1f %%\n",
+		       when, 100 * s->idle, 100 * s->idle_1, 100 * s->idle_15);
+}
+
+static void print_hours(const struct activity_stats *s)
+{
+	char when[16];
+
+	print_shares("Mon-Fri, 9 to 19 h", &s->by_day);
+	for (int h = 0; h < 24; h++) {
+		snprintf(when, sizeof(when), "%2d to %2d h", h, h + 1);
+		print_shares(when, &s->hour[h]);
+	}
+}
+
 static void print_owners(const struct activity_stats *s)
 {
 	printf("%" PRIu32 " hosts over %.0f s, idle %.1f %% of the time\n",
@@ -258,8 +277,9 @@ static void print_owners(const struct activity_stats *s)
 	printf("%" PRIu64 " idle periods, median %.1f s, %.1f %% of up to 3 "
 	       "min\n",
 	       s->periods, s->median, 100 * s->brief);
-	printf("%.1f %% of the idle time in those from 10 min on\n",
+	printf("%.1f %% of the idle time in those from 10 min on\n\n",
 	       100 * s->long_share);
+	print_hours(s);
 	puts("\nstint " STINT_VERSION);
 }
 

@@ -96,6 +96,16 @@ static int by_load(const void *a, const void *b)
 	return x->host < y->host ? -1 : 1;
 }
 
+/* Slots of the host that are free, once so many ranks of the plan have come. */
+static uint32_t free_slots(const struct mapping *p, const struct host *h,
+			   int64_t coming)
+{
+	uint32_t slots = p->slots < h->slots ? p->slots : h->slots;
+	int64_t room = (int64_t)slots - h->nr_ranks - coming;
+
+	return host_usable(h) && room > 0 ? (uint32_t)room : 0;
+}
+
 /*
  * Put the hosts into DQS's order, with the room that each has; returns all their free
  * slots.
@@ -106,10 +116,8 @@ static int64_t order_hosts(struct mapping *p, const struct view *view)
 
 	for (uint32_t i = 0; i < view->nr_hosts; i++) {
 		const struct host *h = &view->hosts[i];
-		uint32_t room = p->slots < h->slots ? p->slots : h->slots;
+		uint32_t room = free_slots(p, h, 0);
 
-		room = host_usable(h) && room > h->nr_ranks ? room - h->nr_ranks
-							    : 0;
 		slots += room;
 		p->order[i] = (struct order){
 			.load = p->by == BY_LOAD ? h->load + h->nr_active : 0,
@@ -161,9 +169,7 @@ static void dqs_explain(const struct policy *policy, const struct view *view,
 	int64_t slots = 0;
 
 	for (uint32_t i = 0; i < view->nr_hosts; i++)
-		if (host_usable(&view->hosts[i]) &&
-		    view->hosts[i].nr_ranks < p->slots)
-			slots += p->slots - view->hosts[i].nr_ranks;
+		slots += free_slots(p, &view->hosts[i], plan->ranks[i]);
 	plan_defer(plan, job,
 		   BECAUSE(no_slots, .size = job->size, .free = slots));
 }

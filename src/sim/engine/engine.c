@@ -282,7 +282,23 @@ static usec_t next_instant(const struct engine *g)
 static int stuck(const struct engine *g, struct error *err)
 {
 	const struct job *j = TAILQ_FIRST(&g->view.waiting);
+	const struct host *h;
+	uint32_t lost = 0;
 
+	for_each_host (h, &g->view)
+		lost += !host_usable(h);
+	if (lost)
+		return error_set(err, -EDEADLK,
+				 "%" PRIu32 " of %" PRIu32
+				 " hosts stay down, drained or their owners': "
+				 "%" PRIu32 " jobs are waiting for ever, first "
+				 "of them job %" PRId64 " of size %" PRIu32
+				 ", with %" PRId64 " of %" PRId64
+				 " processors free under policy '%s'",
+				 lost, g->view.nr_hosts, g->view.nr_waiting,
+				 j ? j->id : 0, j ? j->size : 0,
+				 g->view.nr_free, g->view.nr_procs,
+				 g->policy->ops->name);
 	return error_set(err, -EDEADLK,
 			 "policy '%s' leaves %" PRIu32
 			 " jobs waiting for ever, first of them job %" PRId64

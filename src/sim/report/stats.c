@@ -39,6 +39,13 @@ struct estimate stats_estimate(const struct stats *s, double level)
 	return (struct estimate){ s->mean, s->mean - h, s->mean + h };
 }
 
+struct estimate stats_estimate_positive(const struct stats *s, double level)
+{
+	double factor = exp(stats_half_width(s, level) / s->mean);
+
+	return (struct estimate){ s->mean, s->mean / factor, s->mean * factor };
+}
+
 struct estimate stats_ratio(const double *y, const double *x, size_t n,
 			    double level)
 {

@@ -44,6 +44,12 @@ struct estimate {
 struct estimate stats_estimate(const struct stats *s, double level);
 
 /*
+ * The same of what is positive: the interval is one of the logarithm, by linearization, so
+ * that its ends are, too, however few values there are.
+ */
+struct estimate stats_estimate_positive(const struct stats *s, double level);
+
+/*
  * mean(y) / mean(x) of n pairs, with the interval of a ratio of correlated
  * means by linearization (delta method): residuals y - r x, Student's t.
  * The interval is infinite below two pairs; x must not average 0.

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "core/random.h"
 #include "sim/report/stats.h"
 
 static void near(double got, double want, double by)
@@ -93,6 +94,33 @@ static void coverage(void **state)
 	near(missed / 4000., 0.05, 0.015);
 }
 
+/* However few and wild they are, it has no end below 0; with many it is as any other. */
+static void positive_ones_have_positive_ends(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 1, "stats", 0);
+	for (int i = 0; i < 1000; i++) {
+		uint64_t n = 2 + random_below(&r, 50);
+		struct stats s = { 0 };
+		struct estimate e, plain;
+
+		while (s.n < n)
+			stats_add(&s, exp(random_uniform(&r, -2, 2)));
+		e = stats_estimate_positive(&s, 0.95);
+		plain = stats_estimate(&s, 0.95);
+		assert_true(0 < e.low && e.low <= e.value && e.value <= e.high);
+		assert_true(e.value == s.mean);
+		assert_true(e.low >= plain.low && e.high >= plain.high);
+		/* symmetric in the logarithm, and as long in the first order */
+		assert_true(fabs(e.low * e.high / (s.mean * s.mean) - 1) <
+			    1e-9);
+		assert_true(fabs(log(e.high / s.mean) -
+				 (plain.high / s.mean - 1)) < 1e-9);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +128,7 @@ int main(void)
 		cmocka_unit_test(mean_and_interval),
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(coverage),
+		cmocka_unit_test(positive_ones_have_positive_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,8 +112,16 @@ json_t *trace_stats_json(const struct trace_stats *s)
 
 /* ---- owners ---- */
 
+/* Seconds: all that there were, and those in which a host was idle, for so long by then. */
+enum { ALL, IDLE, IDLE_1, IDLE_15, TIMES };
+
+struct times {
+	double sum[TIMES];
+};
+
 /* Idle periods, in seconds. */
 struct periods {
+	struct times hour[24], by_day;
 	double *length;
 	size_t nr, cap;
 	double sum, quiet;
@@ -122,10 +130,33 @@ struct periods {
 	uint64_t brief;
 };
 
+/* Add the time from one instant to another to the hours that it is in. */
+static void add_time(struct periods *p, usec_t from, usec_t to, int kind,
+		     double times)
+{
+	const usec_t hour = 3600 * USEC_PER_SEC;
+
+	for (usec_t next; from < to; from = next) {
+		int h = (int)(from / hour % 24),
+		    day = (int)(from / hour / 24 % 7);
+		double s;
+
+		next = (from / hour + 1) * hour;
+		next = next < to ? next : to;
+		s = usec_to_seconds(next - from) * times;
+		p->hour[h].sum[kind] += s;
+		if (day < 5 && h >= 9 && h < 19)
+			p->by_day.sum[kind] += s;
+	}
+}
+
 static void add_period(struct periods *p, usec_t from, usec_t to)
 {
 	double length = usec_to_seconds(to - from);
 
+	add_time(p, from, to, IDLE, 1);
+	add_time(p, from + MINUTE * USEC_PER_SEC, to, IDLE_1, 1);
+	add_time(p, from + QUARTER * USEC_PER_SEC, to, IDLE_15, 1);
 	if (to <= from)
 		return;
 	array_room(p->length, p->nr, &p->cap);
@@ -173,6 +204,23 @@ static void walk_host(const struct activity *a, uint32_t host,
 		add_period(p, since, end);
 }
 
+static struct activity_shares shares_of(const struct times *t)
+{
+	const double *s = t->sum;
+
+	return s[ALL] > 0 ? (struct activity_shares){ s[IDLE] / s[ALL],
+						      s[IDLE_1] / s[ALL],
+						      s[IDLE_15] / s[ALL] }
+			  : (struct activity_shares){ NAN, NAN, NAN };
+}
+
+static json_t *shares_json(const struct activity_shares *s)
+{
+	return json_pack("{s:o, s:o, s:o}", "idle", json_number(s->idle),
+			 "idle_for_1_min", json_number(s->idle_1),
+			 "idle_for_15_min", json_number(s->idle_15));
+}
+
 void activity_stats_make(const struct activity *a, struct activity_stats *ret)
 {
 	struct activity_stats s = { .hosts = a->nr_hosts };
@@ -183,6 +231,12 @@ void activity_stats_make(const struct activity *a, struct activity_stats *ret)
 					 a->change[0].at);
 	for (uint32_t i = 0; a->nr && i < a->nr_hosts; i++)
 		walk_host(a, i, &p);
+	if (a->nr)
+		add_time(&p, a->change[0].at, a->change[a->nr - 1].at, ALL,
+			 a->nr_hosts);
+	for (int h = 0; h < 24; h++)
+		s.hour[h] = shares_of(&p.hour[h]);
+	s.by_day = shares_of(&p.by_day);
 	s.periods = p.nr;
 	s.idle = ratio(p.sum, s.span * a->nr_hosts);
 	s.idle_1 = ratio(p.after_1, s.span * a->nr_hosts);
@@ -196,8 +250,13 @@ void activity_stats_make(const struct activity *a, struct activity_stats *ret)
 
 json_t *activity_stats_json(const struct activity_stats *s)
 {
+	json_t *hours = json_array();
+
+	for (int h = 0; h < 24; h++)
+		json_array_append_new(hours, shares_json(&s->hour[h]));
 	return json_pack(
-		"{s:i, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "hosts",
+		"{s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
+		"by_hour", hours, "by_day", shares_json(&s->by_day), "hosts",
 		(int)s->hosts, "span_s", json_number(s->span), "idle",
 		json_number(s->idle), "idle_for_1_min", json_number(s->idle_1),
 		"idle_for_15_min", json_number(s->idle_15), "idle_periods",

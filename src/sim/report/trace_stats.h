@@ -37,6 +37,11 @@ json_t *trace_stats_json(const struct trace_stats *s);
  * (the paper's CPU below 20 %).  From the first change of a script to its last;
  * an idle period that lasts until then counts as it is.
  */
+struct activity_shares {
+	double idle;		/* NaN where the script has none of that time */
+	double idle_1, idle_15; /* for 1, 15 min by then */
+};
+
 struct activity_stats {
 	uint32_t hosts;
 	double span; /* seconds */
@@ -47,6 +52,9 @@ struct activity_stats {
 	double median;	   /* seconds of them, */
 	double brief;	   /* share of them of at most 3 minutes, */
 	double long_share; /* and share of idle time in those of 10 on */
+	/* By the hour of the day; and by day, from 9 to 19 h of Mondays to Fridays, of which
+	 * Arpaci's figures are.  Time 0 is the beginning of a Monday. */
+	struct activity_shares hour[24], by_day;
 };
 
 void activity_stats_make(const struct activity *a, struct activity_stats *ret);

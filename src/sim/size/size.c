@@ -50,7 +50,8 @@ static struct size_point sum_up(const struct search *s, uint32_t hosts)
 			stats_add(&sum[k], s->value[i][k]);
 	return (struct size_point){
 		.hosts = hosts,
-		.slowdown = stats_estimate(&sum[SLOWDOWN], s->q->level),
+		.slowdown =
+			stats_estimate_positive(&sum[SLOWDOWN], s->q->level),
 		.delays = sum[DELAYS].mean,
 		.delays_most = sum[DELAYS_MOST].mean,
 		.moves = sum[MOVES].mean,
@@ -115,10 +116,10 @@ static int not_enough(const struct size_question *q, const struct size_point *p,
 	return error_set(
 		err, -ERANGE,
 		"%u runs do not tell whether %u hosts are enough: jobs "
-		"are slowed down %.3g times, give or take %.3g; make "
+		"are slowed down %.3g times (%.3g to %.3g); make "
 		"more runs (--runs), or let more hosts be tried "
 		"(--max)",
-		q->runs, p->hosts, e->value, e->high - e->value);
+		q->runs, p->hosts, e->value, e->low, e->high);
 }
 
 /* A number that is surely enough: twice as many more each time. */

@@ -132,6 +132,12 @@ static int worker_lost(struct worker *w, struct error *err)
 	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
 		return error_set(err, -EIO, "worker %d was ended by signal %d",
 				 (int)pid, WTERMSIG(status));
+	if (WIFEXITED(status))
+		return error_set(
+			err, -EIO,
+			"worker %d ended by itself: what it ran called "
+			"exit()",
+			(int)pid);
 	return error_set(err, -EIO, "worker %d was killed", (int)pid);
 }
 

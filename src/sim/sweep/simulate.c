@@ -150,7 +150,10 @@ static int open_trace(const struct sweep *sweep, const struct sweep_cell *c,
 		      struct workload **ret, struct error *err)
 {
 	struct swf_options options = { .procs = sweep->procs,
-				       .nr_jobs = sweep->nr_jobs };
+				       .nr_jobs = sweep->nr_jobs,
+				       .extra = sweep->extra_ignored
+							? SWF_EXTRA_IGNORE
+							: SWF_EXTRA_REFUSE };
 	const char *path = name_after(c->workload, SWEEP_SWF);
 	struct swf_trace trace;
 	int rc;

@@ -93,8 +93,9 @@ struct sweep {
 	const struct sweep_cell *cell;
 	size_t nr;
 	uint64_t seed;
-	uint64_t nr_jobs; /* a run; 0: the workload's own number */
-	uint32_t procs;	  /* 0: the workload's */
+	uint64_t nr_jobs;   /* a run; 0: the workload's own number */
+	uint32_t procs;	    /* 0: the workload's */
+	bool extra_ignored; /* of traces of more than 18 columns; else refused */
 
 	double level;		   /* of confidence: 0.95 */
 	double target[NR_METRICS]; /* half-width over mean to reach; 0: any */

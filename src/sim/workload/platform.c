@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "sim/workload/inflate.h"
@@ -222,10 +223,26 @@ static struct host *make_hosts(const struct reader *r, double max)
 	return host;
 }
 
+/* Messages, activity and events tell hosts apart by their names. */
+static int check_names(const struct reader *r, const struct host *host)
+{
+	struct names names = { .table = NULL };
+	int rc = 0;
+
+	for (int64_t i = 0; !rc && i < r->hosts; i++)
+		if (names_add(&names, host[i].name) != i)
+			rc = error_set(r->err, -EINVAL,
+				       "%s: two hosts are called '%s'", r->path,
+				       host[i].name);
+	names_clear(&names);
+	return rc;
+}
+
 int platform_read(const char *path, struct host **ret, uint32_t *ret_n,
 		  struct error *err)
 {
 	struct reader r = { .path = path, .err = err };
+	struct host *host = NULL;
 	double max = 0;
 	size_t size;
 	char *text;
@@ -242,9 +259,15 @@ int platform_read(const char *path, struct host **ret, uint32_t *ret_n,
 		rc = read_text(&r, text);
 	if (!rc)
 		rc = set_alphas(&r, &max);
+	if (!rc)
+		host = make_hosts(&r, max);
+	if (!rc)
+		rc = check_names(&r, host);
 	if (!rc) {
-		*ret = make_hosts(&r, max);
+		*ret = host;
 		*ret_n = (uint32_t)r.hosts;
+	} else {
+		free(host);
 	}
 	free(r.kind);
 	free(text);
