@@ -82,7 +82,8 @@ void placed_explain(const struct placed *p, const struct view *view,
 	for_each_host (h, view)
 		if (!host_outlasts(h, job, view->now))
 			closing += host_takes(h, job);
-		else if (p->owners || !host_recalls(h, job))
+		else if (p->owners ||
+			 !(p->home ? host_recalls(h, job) : h->owner_active))
 			room += p->home ? plan_room_of(plan, h, job)
 					: plan_room(plan, h);
 	free = view->nr_free + free_at_home(p, view, plan, job);

@@ -374,10 +374,83 @@ static void looks_are_as_the_text_says(void **state)
 		fail_msg("only %u moves", moves);
 }
 
+/* ---- made anew between an event and the pass ---- */
+
+/* What it saves after a pass; for the caller to free. */
+static char *saved_after_pass(struct policy *one)
+{
+	char *text;
+
+	plan_reset(&plan, &view);
+	policy_decide(one, &view, &plan);
+	text = policy_save(one, &view);
+	assert_non_null(text);
+	return text;
+}
+
+/* A job has ended; who is left may be promised more.  True if that is so. */
+static bool end_one(struct random_stream *r)
+{
+	struct policy *twin;
+	struct error err;
+	char *before, *one, *other;
+	bool better;
+
+	for (int h = 0; h < HOSTS; h++) {
+		host[h].speed = 1 + (double)random_below(r, 5) / 2;
+		draw_host(r, &host[h]);
+	}
+	draw_jobs(r);
+	assert_int_equal(policy_create(SPEC, 1, &view, &policy, NULL), 0);
+	policy_adopt(policy, &view);
+	load_minds(r);
+	free(saved_after_pass(policy));
+	for (int k = 0; k < 2; k++) {
+		struct event e = { .type = EVENT_END,
+				   .at = view.now,
+				   .job = job[k] };
+
+		model_apply(&view, &e);
+		policy_event(policy, &view, &e);
+	}
+	before = policy_save(policy, &view);
+	assert_int_equal(policy_create(SPEC, 1, &view, &twin, NULL), 0);
+	policy_adopt(twin, &view);
+	if (policy_load(twin, &view, before, &err) < 0)
+		fail_msg("%s", err.text);
+	one = saved_after_pass(policy);
+	other = saved_after_pass(twin);
+	assert_string_equal(one, other);
+	/* Classes stand in the lines of jobs, which are the last two. */
+	better = strcmp(strstr(before, "\n3 "), strstr(one, "\n3 ")) != 0;
+	free(before);
+	free(one);
+	free(other);
+	policy_destroy(twin);
+	policy_destroy(policy);
+	return better;
+}
+
+static void ends_are_remembered(void **state)
+{
+	struct random_stream r;
+	unsigned better = 0;
+
+	random_init(&r, 9, "look", 0);
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		pass_end(state);
+		pass_begin(state);
+		better += end_one(&r);
+	}
+	if (better < ROUNDS / 40)
+		fail_msg("only %u were promised more", better);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PASS_TEST(looks_are_as_the_text_says),
+		PASS_TEST(ends_are_remembered),
 	};
 
 	return cmocka_run_group_tests_name("dynamic_look", tests, NULL, NULL);

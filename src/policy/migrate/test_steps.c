@@ -16,7 +16,9 @@
 #include "core/random.h"
 #include "model/talk.h"
 #include "policy/migrate/steps.h"
-#include "policy/migrate/test_pass.h"
+#include "policy/policies.h"
+
+#include "policy/migrate/test_pass.h" /* its view and plan are global */
 
 enum { RANKS = PASS_RANKS, ROUNDS = 4000 };
 
@@ -34,11 +36,26 @@ static void draw_hosts(struct random_stream *r)
 	}
 }
 
-/* The greatest delay of the job after the first k steps. */
+/* The greatest delay of the job if its ranks are there, and so many on each host. */
+static double worst_at(const uint32_t *place, const uint32_t *guests)
+{
+	double talk[RANKS] = { 0 }, worst = 0;
+
+	if (mine->ranks->nr_talks)
+		talk_delays(&view, mine, place, talk);
+	for (uint32_t i = 0; i < mine->n; i++) {
+		const struct host *h = &host[place[i]];
+		double d = host_delay(h, h->load + guests[h->ix] - 1);
+
+		worst = fmax(worst, mine->ranks->nr_talks ? d * talk[i] : d);
+	}
+	return worst;
+}
+
+/* The same after the first k steps. */
 static double worst_after(uint32_t k)
 {
 	uint32_t place[RANKS], guests[HOSTS];
-	double talk[RANKS] = { 0 }, worst = 0;
 
 	memcpy(place, mine->hosts, mine->n * sizeof(*place));
 	for (int h = 0; h < HOSTS; h++)
@@ -51,15 +68,7 @@ static double worst_after(uint32_t k)
 		guests[s->from]--;
 		guests[s->to]++;
 	}
-	if (mine->ranks->nr_talks)
-		talk_delays(&view, mine, place, talk);
-	for (uint32_t i = 0; i < mine->n; i++) {
-		const struct host *h = &host[place[i]];
-		double d = host_delay(h, h->load + guests[h->ix] - 1);
-
-		worst = fmax(worst, mine->ranks->nr_talks ? d * talk[i] : d);
-	}
-	return worst;
+	return worst_at(place, guests);
 }
 
 static void near(double a, double b)
@@ -221,11 +230,78 @@ static void every_rank_is_counted_once(void **state)
 	}
 }
 
+/* ---- what stint makes of them ---- */
+
+/* Each rank that moves is named once, and where they are then the job is as fast as said. */
+static void check_entry(const struct plan_entry *e)
+{
+	uint32_t place[RANKS], guests[HOSTS];
+	bool named[RANKS] = { false };
+	double before, after;
+
+	memcpy(place, mine->hosts, mine->n * sizeof(*place));
+	for (int h = 0; h < HOSTS; h++)
+		guests[h] = host[h].nr_active;
+	before = worst_at(place, guests);
+	assert_true(e->n > 0);
+	for (uint32_t i = 0; i < e->n; i++) {
+		assert_true(e->ranks[i] < mine->n && e->hosts[i] < HOSTS);
+		assert_false(named[e->ranks[i]]);
+		named[e->ranks[i]] = true;
+		guests[place[e->ranks[i]]]--;
+		place[e->ranks[i]] = e->hosts[i];
+		guests[e->hosts[i]]++;
+	}
+	after = worst_at(place, guests);
+	assert_true(after * 1.05 <= before * (1 + 1e-9));
+	assert_int_equal(e->why.number[0], (int64_t)(before * 1000));
+	assert_int_equal(e->why.number[1], (int64_t)(after * 1000));
+	assert_int_equal(e->why.number[2], e->n);
+}
+
+/* A rank that was tried on two hosts goes to the last one. */
+static void stint_names_each_rank_once(void **state)
+{
+	struct random_stream r;
+	unsigned moves = 0;
+
+	random_init(&r, 7, "steps", 0);
+	for (int i = 0; i < 4 * ROUNDS; i++) {
+		struct policy *stint;
+		struct job *j;
+
+		pass_end(state);
+		pass_begin(state);
+		draw_hosts(&r);
+		mine = j = pass_runs_anywhere(&r, 1, RANKS, HOSTS);
+		j->memory = 1; /* moves cost nothing */
+		pass_talks(&r, j, 1e8, 2e4);
+		for (int h = 0; h < HOSTS; h++)
+			host[h].owner_active = false;
+		assert_int_equal(
+			policy_create(
+				"stint:gain=0.05,rate=1e12,fixed=0,still=0", 1,
+				&view, &stint, NULL),
+			0);
+		view.now += 10000 * SEC;
+		plan_reset(&plan, &view);
+		policy_decide(stint, &view, &plan);
+		for (size_t k = 0; k < plan.nr; k++)
+			if (plan.entry[k].type == PLAN_MIGRATE) {
+				check_entry(&plan.entry[k]);
+				moves++;
+			}
+		policy_destroy(stint);
+	}
+	assert_true(moves > ROUNDS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PASS_TEST(moves_gain_what_is_said),
 		PASS_TEST(every_rank_is_counted_once),
+		PASS_TEST(stint_names_each_rank_once),
 	};
 
 	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);

@@ -370,7 +370,7 @@ int engine_carry_out(struct engine *g, struct error *err)
 	for (size_t i = 0; i < g->plan.nr; i++) {
 		int r = carry_one(g, &g->plan.entry[i], err);
 
-		if (r < 0)
+		if (r)
 			return r;
 	}
 	if (g->view.nr_free < 0 && !g->view.nr_hosts && g->plan.nr &&

@@ -54,9 +54,13 @@ static int restart(struct engine *g, enum sim_renewal how, struct error *err)
 int engine_pass(struct engine *g, struct error *err)
 {
 	uint64_t every = g->config->renew;
-	int r = pass(g, err);
+	bool told = every && g->config->renewal == RENEW_TOLD;
+	int r = told && g->result.nr_passes % every == 0 ? renew(g, err) : 0;
 
-	if (!r && every && g->plan.nr && g->result.nr_passes % every == 0)
+	if (!r)
+		r = pass(g, err);
+	if (!r && every && !told && g->plan.nr &&
+	    g->result.nr_passes % every == 0)
 		r = restart(g, g->config->renewal, err);
 	return r;
 }

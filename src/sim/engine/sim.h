@@ -71,6 +71,9 @@ enum sim_renewal {
 	 * controller is started again; */
 	RENEW_AND_FORGET,
 	RENEW_NOT, /* to compare with: the pass alone. */
+	/* Before the pass: when it has been told of the events of an instant, and has not yet
+	 * decided what to make of them. */
+	RENEW_TOLD,
 };
 
 struct sim_config {

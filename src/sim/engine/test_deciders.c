@@ -5,12 +5,14 @@
  * - No rank is sent to a host that is closed, down or full.
  * - While nothing happens but what the policy itself does, no rank comes to a
  *   host where it has been: no ping-pong and no circle, and an end to it.
- * - What it saves is all that it remembers, in the middle of moves, too.
+ * - What it saves is all that it remembers, in the middle of moves, too, after some have
+ *   failed, and between an event and the pass.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,7 @@
 #include "model/activity.h"
 #include "model/terms.h"
 #include "sim/engine/testing.h"
+#include "sim/workload/script.h"
 
 #define NR_HOSTS 12
 #define NR_RANKS 8
@@ -164,10 +167,39 @@ static struct activity draw_script(struct random_stream *r)
 	return a;
 }
 
+/* How often a policy is made anew, and when; hosts fail, too. */
+struct setting {
+	uint64_t renew;
+	enum sim_renewal how;
+	bool fail;
+};
+
+/* Each host is down now and then, so that moves to it fail. */
+static void draw_failures(struct random_stream *r, struct sim_script *ret)
+{
+	struct error err;
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+
+	for (int h = 0; h < NR_HOSTS; h++)
+		for (int at = 0; at < 6000;) {
+			int from = at + (int)random_below(r, 2000);
+
+			at = from + 1 + (int)random_below(r, 60);
+			fprintf(f, "%d down %d\n%d up %d\n", from, h, at, h);
+		}
+	fclose(f);
+	if (script_parse(text, size, "failures", ret, &err) < 0)
+		fail_msg("%s", err.text);
+	free(text);
+}
+
 /* The costs of moves are random, too. */
-static void run(const char *policy, uint64_t seed, uint64_t renew,
+static void run(const char *policy, uint64_t seed, struct setting s,
 		const struct sim_observer *watch, struct sim_result *ret)
 {
+	struct sim_script script = { .event = NULL };
 	struct random_stream r;
 	struct activity a;
 	struct sim_config c = { .policy = policy,
@@ -176,7 +208,8 @@ static void run(const char *policy, uint64_t seed, uint64_t renew,
 				.hosts = hosts,
 				.nr_hosts = NR_HOSTS,
 				.requeue = true,
-				.renew = renew,
+				.renew = s.renew,
+				.renewal = s.how,
 				.observer = watch };
 
 	random_init(&r, seed, "deciders", 0);
@@ -187,11 +220,16 @@ static void run(const char *policy, uint64_t seed, uint64_t renew,
 	c.costs.migrate = (usec_t)random_below(&r, USEC_PER_SEC / 10);
 	c.costs.link = random_below(&r, 4) ? 20 << 20 : 0;
 	c.costs.precopy = c.costs.link && random_below(&r, 2);
+	if (s.fail) {
+		draw_failures(&r, &script);
+		c.script = &script;
+	}
 	c.workload =
 		make_workload("poisson:max-size=8", NR_HOSTS, 0.7, 60, NULL);
 	simulate(&c, ret);
 	workload_destroy(c.workload);
 	activity_clear(&a);
+	script_clear(&script);
 }
 
 static void neither_ping_pong_nor_closed_hosts(void **state)
@@ -206,7 +244,8 @@ static void neither_ping_pong_nor_closed_hosts(void **state)
 		for (uint64_t seed = 0; seed < 30; seed++) {
 			struct sim_result r;
 
-			run(deciders[i].policy, seed, 0, &watch, &r);
+			run(deciders[i].policy, seed, (struct setting){ 0 },
+			    &watch, &r);
 			assert_int_equal(r.nr_rejected, 0);
 			sim_result_clear(&r);
 		}
@@ -219,14 +258,21 @@ static void neither_ping_pong_nor_closed_hosts(void **state)
 
 static void what_is_saved_is_all(void **state)
 {
+	static const struct setting anew[] = {
+		{ 1, RENEW, false },
+		{ 1, RENEW, true },
+		{ 2, RENEW_TOLD, true },
+	};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(deciders) / sizeof(*deciders); i++)
-		for (uint64_t seed = 0; seed < 10; seed++) {
+		for (uint64_t seed = 0; seed < 18; seed++) {
+			const struct setting *s = &anew[seed % 3];
+			const struct setting not = { .fail = s->fail };
 			struct sim_result r[2];
 
-			for (int k = 0; k < 2; k++)
-				run(deciders[i].policy, seed, (uint64_t)k, NULL,
-				    &r[k]);
+			run(deciders[i].policy, seed, not, NULL, &r[0]);
+			run(deciders[i].policy, seed, *s, NULL, &r[1]);
 			check_same_records(&r[0], &r[1], deciders[i].policy);
 			sim_result_clear(&r[0]);
 			sim_result_clear(&r[1]);

@@ -99,6 +99,7 @@ static int64_t compare_renewed(const char *policy, const char *speedup,
 int64_t law_saved(const char *policy, struct error *err)
 {
 	static const struct renewal quiet[] = { { 0 }, { 3, RENEW } };
+	static const struct renewal told[] = { { 0 }, { 2, RENEW_TOLD } };
 	/* Some policies age jobs by passes: both have as many. */
 	static const struct renewal anew[] = { { 2, RENEW_NOT },
 					       { 2, RENEW_AND_FORGET } };
@@ -107,6 +108,8 @@ int64_t law_saved(const char *policy, struct error *err)
 		const struct renewal *how;
 	} setting[] = {
 		{ NULL, "16x1", quiet },
+		{ NULL, "16x1", told },
+		{ "misp", "8x1,8x3", told },
 		{ "misp", "8x1,8x3", quiet },
 		{ "linear:kind=moldable", "8x1,8x3", quiet },
 		{ NULL, "16x1", anew },
