@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sim/engine/test_list.h"
+#include "sim/engine/testing.h"
 #include "sim/report/summary.h"
 
 static void near(double got, double want)
@@ -318,6 +319,27 @@ static void extra_is_used_up(void **state)
 	CHECK("easy", "8", rows, 0, 10, 1, 1, 20, 1, 20);
 }
 
+/*
+ * Both owners come back at 10, and both jobs begin anew at once: at 20, when one owner leaves,
+ * the first of them does, and at 30 the other one.
+ */
+static void both_begin_anew(void **state)
+{
+	static const struct row two[] = { { 0, 100, 1, 1, 0 },
+					  { 0, 100, 1, 1, 0 } };
+	struct sim_result r;
+
+	(void)state;
+	test_terms.quiet = 0;
+	run_owned("stint:leave=anew,oversubscribe=no,gain=100", "2x1",
+		  ACTIVITY_HEAD "10,h1,owner,here\n10,h2,owner,here\n"
+				"20,h2,owner,away\n30,h1,owner,away\n",
+		  (struct sim_config){ .requeue = true }, two, 2, &r);
+	check_end(&r, 1, 120);
+	check_end(&r, 2, 130);
+	sim_result_clear(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +354,8 @@ int main(void)
 		cmocka_unit_test(reservations),
 		cmocka_unit_test(who_outruns_its_estimate_lasts_as_long_again),
 		cmocka_unit_test(extra_is_used_up),
+		cmocka_unit_test_setup_teardown(both_begin_anew, begin_terms,
+						end_terms),
 	};
 
 	return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
