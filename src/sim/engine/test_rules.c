@@ -319,6 +319,26 @@ static void extra_is_used_up(void **state)
 	CHECK("easy", "8", rows, 0, 10, 1, 1, 20, 1, 20);
 }
 
+/* How often jobs are to begin anew, and do. */
+struct anew {
+	unsigned planned, done;
+};
+
+static void see_anew(void *data, const struct view *view, const struct event *e)
+{
+	(void)view;
+	((struct anew *)data)->done += e->type == EVENT_REQUEUE;
+}
+
+static void see_anew_planned(void *data, const struct view *view,
+			     const struct plan *plan)
+{
+	(void)view;
+	for (size_t i = 0; i < plan->nr; i++)
+		((struct anew *)data)->planned +=
+			plan->entry[i].type == PLAN_REQUEUE;
+}
+
 /*
  * Both owners come back at 10, and both jobs begin anew at once: at 20, when one owner leaves,
  * the first of them does, and at 30 the other one.
@@ -327,6 +347,8 @@ static void both_begin_anew(void **state)
 {
 	static const struct row two[] = { { 0, 100, 1, 1, 0 },
 					  { 0, 100, 1, 1, 0 } };
+	struct anew anew = { 0, 0 };
+	const struct sim_observer watch = { see_anew, see_anew_planned, &anew };
 	struct sim_result r;
 
 	(void)state;
@@ -334,9 +356,12 @@ static void both_begin_anew(void **state)
 	run_owned("stint:leave=anew,oversubscribe=no,gain=100", "2x1",
 		  ACTIVITY_HEAD "10,h1,owner,here\n10,h2,owner,here\n"
 				"20,h2,owner,away\n30,h1,owner,away\n",
-		  (struct sim_config){ .requeue = true }, two, 2, &r);
+		  (struct sim_config){ .requeue = true, .observer = &watch },
+		  two, 2, &r);
 	check_end(&r, 1, 120);
 	check_end(&r, 2, 130);
+	assert_int_equal(anew.planned, 2);
+	assert_int_equal(anew.done, 2);
 	sim_result_clear(&r);
 }
 
