@@ -281,19 +281,43 @@ static void write_change(const struct activity_change *change, const char *name,
 	fprintf(to, ",%s,%s,%s\n", name, whats[change->what].name, value);
 }
 
-void activity_write(const struct activity *activity, bool anonymous, FILE *to)
+static void write_line(const struct activity *a,
+		       const struct activity_change *c, bool anonymous,
+		       FILE *to)
 {
 	char number[16];
 
-	fputs(HEAD "\n", to);
-	for (size_t i = 0; i < activity->nr; i++) {
-		const struct activity_change *c = &activity->change[i];
+	snprintf(number, sizeof(number), "h%" PRIu32, c->host + 1);
+	write_change(c, anonymous ? number : a->host[c->host].name, to);
+}
 
-		if (anonymous && c->what == ACTIVITY_OWN)
-			continue;
-		snprintf(number, sizeof(number), "h%" PRIu32, c->host + 1);
-		write_change(c,
-			     anonymous ? number : activity->host[c->host].name,
-			     to);
-	}
+static bool is_told(const struct activity_change *c, bool anonymous)
+{
+	return !anonymous || c->what != ACTIVITY_OWN;
+}
+
+/* Hosts of which nothing is told are there, too: they are as all were before. */
+static void write_still(const struct activity *a, bool anonymous, FILE *to)
+{
+	bool *told = xcalloc(a->nr_hosts + 1, sizeof(*told));
+
+	for (size_t i = 0; i < a->nr; i++)
+		told[a->change[i].host] |= is_told(&a->change[i], anonymous);
+	for (uint32_t h = 0; h < a->nr_hosts; h++)
+		if (!told[h])
+			write_line(a,
+				   &(struct activity_change){
+					   .host = h, .what = ACTIVITY_OWNER },
+				   anonymous, to);
+	free(told);
+}
+
+void activity_write(const struct activity *activity, bool anonymous, FILE *to)
+{
+	fputs(HEAD "\n", to);
+	write_still(activity, anonymous, to);
+	for (size_t i = 0; i < activity->nr; i++)
+		if (is_told(&activity->change[i], anonymous))
+			write_line(activity, &activity->change[i], anonymous,
+				   to);
 }

@@ -120,8 +120,8 @@ void activity_apply(const struct activity_change *change,
 bool activity_name_good(const char *name);
 
 /*
- * Write it as activity_parse() reads it.  anonymous: hosts are called h1, h2,
- * ... in the order of their first mention, whose they are is left out, and the
+ * Write it as activity_parse() reads it, all hosts, also those that never change.
+ * anonymous: hosts are called h1, h2, ... in the order of their first mention, whose they are is left out, and the
  * days are the same.
  */
 void activity_write(const struct activity *activity, bool anonymous, FILE *to);

@@ -172,6 +172,40 @@ static void written_reads_back(void **state)
 	activity_clear(&b);
 }
 
+/* Hosts that never change are there, whether others do or not. */
+static void still_hosts_are_written(void **state)
+{
+	(void)state;
+	for (int changes = 0; changes < 4; changes++)
+		for (int anonymous = 0; anonymous < 2; anonymous++) {
+			struct activity a = ACTIVITY_INIT, b = ACTIVITY_INIT;
+			char *text;
+
+			activity_add_host(&a, "one");
+			activity_add_host(&a, "two");
+			activity_add_host(&a, "three");
+			if (changes & 1)
+				activity_add(&a, 5, 1, ACTIVITY_LOAD, 1);
+			if (changes & 2)
+				activity_add(&a, 6, 2, ACTIVITY_OWN, 1);
+			text = write_text(&a, anonymous);
+			assert_int_equal(parse(text, &b, NULL), 0);
+			assert_int_equal(b.nr_hosts, 3);
+			for (uint32_t i = 0; i < 3; i++)
+				assert_true(
+					activity_find(
+						&b,
+						anonymous
+							? "h1\0h2\0h3" + 3 * i
+							: a.host[i].name) < 3);
+			assert_int_equal(b.nr,
+					 a.nr - (anonymous && changes & 2));
+			free(text);
+			activity_clear(&a);
+			activity_clear(&b);
+		}
+}
+
 static void longest_name(void **state)
 {
 	char name[ACTIVITY_NAME_MAX + 2];
@@ -210,6 +244,7 @@ int main(void)
 		cmocka_unit_test(only_changes),
 		cmocka_unit_test(wrong),
 		cmocka_unit_test(written_reads_back),
+		cmocka_unit_test(still_hosts_are_written),
 		cmocka_unit_test(longest_name),
 		cmocka_unit_test(as_many_hosts_as_there_may_be),
 	};
