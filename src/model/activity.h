@@ -121,8 +121,8 @@ bool activity_name_good(const char *name);
 
 /*
  * Write it as activity_parse() reads it, all hosts, also those that never change.
- * anonymous: hosts are called h1, h2, ... in the order of their first mention, whose they are is left out, and the
- * days are the same.
+ * anonymous: hosts are called h1, h2, ... in the order of their first mention, whose they are
+ * is left out, and the days are the same.
  */
 void activity_write(const struct activity *activity, bool anonymous, FILE *to);
 
