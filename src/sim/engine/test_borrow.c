@@ -249,6 +249,59 @@ static void who_leaves_goes_where_fewest_are(void **state)
 	sim_result_clear(&r);
 }
 
+/* ---- which hosts ---- */
+
+static void see_start(void *data, const struct view *view,
+		      const struct event *e)
+{
+	uint32_t *at = data;
+
+	(void)view;
+	for (uint32_t i = 0; e->type == EVENT_START && i < e->n; i++)
+		at[e->job->id - 1] = at[e->job->id - 1] * 10 + 1 + e->hosts[i];
+}
+
+/* Where the jobs start, a digit a host. */
+static void check_hosts(const char *policy, const char *script,
+			const struct row *row, const uint32_t *wanted)
+{
+	uint32_t at[2] = { 0, 0 };
+	const struct sim_observer watch = { .event = see_start, .data = at };
+	struct sim_result r;
+
+	run_policy(policy, "5x1", script,
+		   (struct sim_config){ .observer = &watch }, row, 2, &r);
+	sim_result_clear(&r);
+	for (int i = 0; i < 2; i++)
+		if (at[i] != wanted[i])
+			fail_msg("%s: job %d starts on %u, not %u", policy,
+				 i + 1, at[i], wanted[i]);
+}
+
+/* Of hosts that are alike the first; else those that were quiet for longest, or the first. */
+static void of_hosts_alike_the_first(void **state)
+{
+	static const struct row rows[] = { { 300, 20, 2, 1, 0 },
+					   { 310, 20, 2, 2, 0 } };
+	static const char quiet[] = HEAD "0,h5,load,0\n";
+	static const char left[] =
+		HEAD "0,h1,users,1\n1,h2,owner,here\n20,h2,owner,away\n"
+		     "30,h1,owner,here\n40,h1,owner,away\n";
+
+	(void)state;
+	check_hosts("borrow:slice=10", quiet, rows, (uint32_t[]){ 12, 34 });
+	check_hosts("borrow:slice=10", left, rows, (uint32_t[]){ 12, 34 });
+	check_hosts("borrow:slice=10,choose=quiet", quiet, rows,
+		    (uint32_t[]){ 12, 34 });
+	check_hosts("borrow:slice=10,choose=quiet", left, rows,
+		    (uint32_t[]){ 34, 52 });
+	/* However many ranks it has: both jobs take turns there. */
+	check_hosts("borrow:slice=10,choose=longest", quiet, rows,
+		    (uint32_t[]){ 12, 12 });
+	check_hosts("borrow:slice=10,choose=longest", left, rows,
+		    (uint32_t[]){ 34, 34 });
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +314,7 @@ int main(void)
 		cmocka_unit_test(the_third_is_told),
 		cmocka_unit_test(of_two_the_one_quiet_for_longer_is_taken),
 		cmocka_unit_test(who_leaves_goes_where_fewest_are),
+		cmocka_unit_test(of_hosts_alike_the_first),
 	};
 
 	return cmocka_run_group_tests_name("borrow", tests, NULL, NULL);
