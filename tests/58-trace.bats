@@ -149,10 +149,10 @@ setup() {
 		a, b = (json.load(open(f)) for f in sys.argv[1:])
 		assert b["idle"] > a["idle"] + 0.05, (a, b)
 	END
-	"$stint" sim -p stint -w poisson:max-size=4 -L 0.3 -n 50 --activity "$dir/a.csv" --json |
+	"$stint" sim -p stint -w poisson:max-size=4 -L 0.3 -n 2000 --activity "$dir/a.csv" --json |
 		python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["processors"] == 60 and d["owners"]["returns"] > 100'
 	# Each owner's own figures, a line a host; together they are those of all.
-	"$stint" sim -p stint -w poisson:max-size=4 -L 0.3 -n 200 --activity "$dir/a.csv" --rank-memory 8M \
+	"$stint" sim -p stint -w poisson:max-size=4 -L 0.3 -n 2000 --activity "$dir/a.csv" --rank-memory 8M \
 		--seed 5 --out-owners "$dir/o.csv" --json >"$dir/sim"
 	python3 - "$dir/sim" "$dir/o.csv" "$("$stint" --version | grep -o '[0-9][0-9.]*')" <<-'END'
 		import csv, json, sys
