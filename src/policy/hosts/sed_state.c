@@ -4,6 +4,7 @@
 #include "policy/hosts/sed_state.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,11 +21,10 @@ static double delay_of(const struct sed_host *h, int n)
 	return h->alpha * (n + h->load + h->external);
 }
 
+/* That of a host which takes nothing is beyond any number (external_load()). */
 int sed_class(double delay)
 {
-	int k = (int)floor(delay + 0.5);
-
-	return k < 1 ? 1 : k;
+	return (int)fmin(fmax(floor(delay + 0.5), 1), INT_MAX);
 }
 
 void sed_init(struct sed *sed, enum sed_kind kind, const double *alpha,

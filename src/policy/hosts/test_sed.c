@@ -1,4 +1,5 @@
 /* test_sed.c - availability, mapping and state diagrams of Schnor 1997 ch. 4 */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,6 +84,26 @@ static void delay_classes(void **state)
 	assert_int_equal(sed_class(1.5), 2);
 	assert_int_equal(sed_class(4.49), 4);
 	assert_int_equal(sed_class(0.2), 1);
+	assert_int_equal(sed_class(4e9), INT_MAX);
+}
+
+/* However slow a host is that takes nothing new, it is no node of any class. */
+static void drained_hosts_are_no_nodes(void **state)
+{
+	static const double alpha[] = { 1, 4 };
+	struct sed sed;
+	int size;
+
+	(void)state;
+	sed_init(&sed, SED1, alpha, 2);
+	sed_adopt(&sed, 1, (int[]){ 1 }, 1);
+	sed.hosts[1].external = 1e9;
+	assert_int_equal(sed_upgrade_class(&sed, 0), 0);
+	sed_end(&sed, 1);
+	assert_int_equal(sed_map(&sed, 2, 2, &size), 0);
+	assert_int_equal(sed_map(&sed, 1, 2, &size), 1);
+	assert_int_equal(size, 1);
+	sed_clear(&sed);
 }
 
 static void upgrade_when_alone(void **state)
@@ -432,6 +453,7 @@ int main(void)
 		cmocka_unit_test(idle_availability),
 		cmocka_unit_test(sed1_spreads_and_sed2_packs),
 		cmocka_unit_test(delay_classes),
+		cmocka_unit_test(drained_hosts_are_no_nodes),
 		cmocka_unit_test(upgrade_when_alone),
 		cmocka_unit_test(ties_go_to_the_faster_class),
 		cmocka_unit_test(load_of_others_counts),
