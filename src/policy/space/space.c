@@ -37,6 +37,8 @@ void space_destroy(struct policy *policy)
 
 int64_t space_key(enum space_order order, const struct job *job)
 {
+	int64_t demand;
+
 	switch (order) {
 	case SPACE_ARRIVAL:
 		return 0;
@@ -45,7 +47,9 @@ int64_t space_key(enum space_order order, const struct job *job)
 	case SPACE_SMALLEST:
 		return job->size;
 	case SPACE_LEAST_DEMAND:
-		return (int64_t)job->size * job->estimate;
+		return __builtin_mul_overflow(job->size, job->estimate, &demand)
+			       ? INT64_MAX
+			       : demand;
 	case SPACE_SHORTEST:
 		return job->estimate;
 	case SPACE_LONGEST:

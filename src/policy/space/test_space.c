@@ -21,6 +21,9 @@ static void no_folding(void **state)
 	play("ffis", 8, "1:8;2:2 3:5 4:6;-1;", "1=8;1=8;2=2 3=5;");
 	/* Demands 40, 10, 60. */
 	play("ffitd", 8, "1:8;2:4:10 3:5:2 4:3:20;-1;", "1=8;1=8;3=5 4=3;");
+	/* 10^19 is more than a number can hold. */
+	play("ffitd", 16, "1:16;2:10:1000000000000 3:10:5;-1;",
+	     "1=16;1=16;3=10;");
 }
 
 static void unlimited_folding(void **state)
