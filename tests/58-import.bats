@@ -101,6 +101,8 @@ failed() { # STATUS WORDS ARGUMENT...
 	"$stint" trace stats --activity a.csv | grep -q '^2 hosts'
 	echo 101 >>host.a
 	failed 1 "host.a:4: '101' is no percentage" --from planetlab host.a
+	printf '1\n2\n3\n4\n' >far
+	failed 1 "far: 4 percentages" --from planetlab far --every 4000000000000
 	mkdir d && cp 'b c' d
 	failed 1 "there is a host b_c already" --from planetlab 'b c' 'd/b c'
 	: >empty

@@ -158,6 +158,12 @@ int activity_import_samples(char *const *path, size_t nr, usec_t every,
 		r = add_host(&made, path[h], err);
 		if (!r)
 			r = read_samples(path[h], &host[h], err);
+		if (!r && every > USEC_MAX / (usec_t)host[h].nr)
+			r = error_set(err, -ERANGE,
+				      "%s: %zu percentages of %.6g s each are more "
+				      "time than can be counted",
+				      path[h], host[h].nr,
+				      usec_to_seconds(every));
 	}
 	if (!r) {
 		merge(host, nr, every, &made);

@@ -341,7 +341,6 @@ static int take_job(struct parser *p, const struct field *f)
 
 	if (!r)
 		r = check_size(p, f);
-
 	if (r < 0)
 		return r;
 	if (to_usec(&f[3]) <= 0)
@@ -404,7 +403,7 @@ static int is_behind(struct parser *p)
 	int r = parse_some_fields(p, f, 2);
 
 	p->at = start;
-	return r < 0 ? r : to_usec(&f[1]) >= p->last_fit;
+	return r < 0 ? r : is_time(&f[1]) && to_usec(&f[1]) >= p->last_fit;
 }
 
 static int parse_line(struct parser *p)
