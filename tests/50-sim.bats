@@ -143,6 +143,8 @@ assert s["version"]'
 	(head -1 "$dir/t.swf"; tail -3 "$dir/t.swf" | tac) >"$dir/back.swf"
 	"$stint" sim -p fcfs --swf "$dir/back.swf" -n 2 -o "$dir/2.csv" >/dev/null 2>&1
 	cmp "$dir/1.csv" "$dir/2.csv"
+	sed '$a4 18447744073710 -1 5' "$dir/t.swf" >"$dir/far.swf"
+	fails "far.swf:5: 4 fields" "$stint" sim -p fcfs --swf "$dir/far.swf" -n 2 -o "$dir/2.csv"
 	echo '4 30 -1 x' >>"$dir/t.swf"
 	"$stint" sim -p fcfs --swf "$dir/t.swf" -n 2 -o "$dir/2.csv" >/dev/null
 	cmp "$dir/1.csv" "$dir/2.csv"
@@ -252,6 +254,18 @@ assert s["version"]'
 	fails "'$out' is to be written twice" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$out" --gantt "$out"
 	fails "is to be read and written over" "$stint" sim -p fcfs --swf "$dir/t.swf" -o "$dir/t.swf"
 	[ ! -e "$out" ]
+}
+
+@test "a schedule that ends later than can be counted is an error" {
+	for i in {1..12}; do
+		echo "$i 0 -1 1000000000000 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1"
+	done >"$dir/t.swf"
+	for p in fcfs easy conservative; do
+		fails "for ever" "$stint" sim -p $p --swf "$dir/t.swf" -o "$dir/j.csv"
+	done
+	head -1 "$dir/t.swf" >"$dir/slow.swf"
+	fails "for ever" "$stint" sim -p spread --swf "$dir/slow.swf" --hosts 1x1000 -o "$dir/j.csv"
+	[ ! -e "$dir/j.csv" ]
 }
 
 @test "the extended format is refused with a reason, or read if asked" {

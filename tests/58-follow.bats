@@ -101,3 +101,11 @@ trace() {
 	[ "$status" = 1 ]
 	[[ $stderr == *"two jobs have the number 1"* ]]
 }
+
+@test "users who think for longer than can be counted are an error" {
+	for i in {1..12}; do
+		echo "$i 0 5 1 $((i - 1)) 1000000000000"
+	done | trace >t.swf
+	run --separate-stderr "$stint" sim -p fcfs --swf t.swf --follow -o out.csv
+	[ "$status" = 1 ] && [ "${#stderr_lines[@]}" = 1 ] && [[ $stderr == *"for ever"* ]] && [ ! -e out.csv ]
+}

@@ -19,6 +19,14 @@ typedef int64_t usec_t;
 #define USEC_PER_DAY  (24 * USEC_PER_HOUR)
 #define USEC_MAX      INT64_MAX
 
+/* The sum; USEC_MAX, which stands for never, if that cannot be counted.  b >= 0. */
+static inline usec_t usec_add(usec_t a, usec_t b)
+{
+	usec_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? USEC_MAX : sum;
+}
+
 /* For what is computed in real numbers, or shown. */
 static inline double usec_to_seconds(usec_t t)
 {

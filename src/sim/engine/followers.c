@@ -59,7 +59,10 @@ void followers_over(struct followers *f, int64_t id, usec_t now)
 {
 	for (uint32_t i = find_after(f, id); i < f->nr && f->one[i].after == id;
 	     i++) {
-		f->one[i].job.submit = now + f->one[i].think;
+		usec_t at = usec_add(now, f->one[i].think);
+
+		/* USEC_MAX would be never; so it comes, and cannot end. */
+		f->one[i].job.submit = at < USEC_MAX ? at : USEC_MAX - 1;
 		heap_set(&f->ready, i, f->one[i].job.submit);
 	}
 }

@@ -66,13 +66,15 @@ void engine_stall(struct engine *g, const struct job *job, usec_t cost)
 			   (stall > g->view.now ? stall : g->view.now) + cost);
 }
 
+/* A job that would end later than can be counted never does: the run is stuck. */
 static usec_t end_of(const struct engine *g, const struct truth *t)
 {
 	usec_t from = t->stall > g->view.now ? t->stall : g->view.now;
+	double left = (double)t->left / t->rate;
 
 	if (t->rate == 1)
-		return from + t->left;
-	return from + (usec_t)llround((double)t->left / t->rate);
+		return usec_add(from, t->left);
+	return left < 0x1p62 ? usec_add(from, llround(left)) : USEC_MAX;
 }
 
 double engine_rate(const struct engine *g, const struct job *job)
