@@ -94,13 +94,6 @@ static void close_account(const struct view *view, struct job *job)
 	job->since = view->now;
 }
 
-static usec_t add_time(usec_t a, usec_t b)
-{
-	usec_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? USEC_MAX : sum;
-}
-
 static void insert_waiting(struct view *view, struct job *job)
 {
 	struct job *before = TAILQ_LAST(&view->waiting, job_list);
@@ -134,7 +127,7 @@ static void apply_start(struct view *view, struct job *job, uint32_t n,
 	view->nr_running++;
 	job->state = JOB_RUNNING;
 	job->start = job->since = view->now;
-	job->est_end = job->estimate ? add_time(view->now, job_estimate(job, n))
+	job->est_end = job->estimate ? usec_add(view->now, job_estimate(job, n))
 				     : USEC_MAX;
 	if (view->nr_hosts || hosts)
 		set_hosts(view, job, n, hosts);
@@ -149,7 +142,7 @@ static void make_up(struct job *job, usec_t now)
 		return;
 	if (job->est_end != USEC_MAX)
 		job->est_end =
-			add_time(job->est_end, now - job->ranks->still_since);
+			usec_add(job->est_end, now - job->ranks->still_since);
 	view_ranks(job)->still_since = now;
 }
 
@@ -272,7 +265,7 @@ static void apply_resize(struct view *view, const struct event *e)
 		forget_stuck(job);
 	}
 	if (job->est_end != USEC_MAX)
-		job->est_end = add_time(view->now + e->cost,
+		job->est_end = usec_add(view->now + e->cost,
 					speedup_scale(&job->speedup,
 						      job->est_end - view->now,
 						      job->n, e->n));
@@ -299,7 +292,7 @@ static void apply_migrate(struct view *view, const struct event *e)
 	set_stuck(job, e->rank, e->refused);
 	occupy(view, job, 1, active);
 	if (job->est_end != USEC_MAX)
-		job->est_end = add_time(job->est_end, e->cost);
+		job->est_end = usec_add(job->est_end, e->cost);
 }
 
 static void apply_suspend(struct view *view, struct job *job)
@@ -329,7 +322,7 @@ static void apply_resume(struct view *view, const struct event *e)
 		view_ranks(job)->still_since = view->now;
 	occupy(view, job, 0, 1);
 	if (job->est_end != USEC_MAX)
-		job->est_end = add_time(job->est_end, view->now + e->cost);
+		job->est_end = usec_add(job->est_end, view->now + e->cost);
 }
 
 /* Of a job that begins anew it holds until more is known. */

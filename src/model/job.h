@@ -106,6 +106,12 @@ static inline bool job_before(const struct job *a, const struct job *b)
 	return a->submit != b->submit ? a->submit < b->submit : a->id < b->id;
 }
 
+/* For how long it runs on size processors by its estimate; USEC_MAX: none was given. */
+static inline usec_t job_length(const struct job *job)
+{
+	return job->estimate ? job->estimate : USEC_MAX;
+}
+
 /* The estimate of its run time on m processors; 0 when there is none. */
 usec_t job_estimate(const struct job *job, uint32_t m);
 

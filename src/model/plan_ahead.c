@@ -52,18 +52,6 @@ static int64_t held(const struct plan *plan, const struct job *job, uint32_t n)
 	return n && shrinks(plan, job) ? job->min_size : n;
 }
 
-/* The processors of a running job that others may have after it. */
-static int64_t gives_back(const struct view *view, const struct job *job)
-{
-	int64_t n = 0;
-
-	if (!job->hosts)
-		return job->n;
-	for (uint32_t i = 0; i < job->n; i++)
-		n += host_usable(&view->hosts[job->hosts[i]]);
-	return n;
-}
-
 static int64_t free_at(const struct plan *plan, usec_t at)
 {
 	const struct view *view = plan->view;
@@ -75,7 +63,7 @@ static int64_t free_at(const struct plan *plan, usec_t at)
 		if (j->state != JOB_RUNNING)
 			continue;
 		if (believed_end(plan, j, j->n) <= at)
-			n += gives_back(view, j);
+			n += view_gives_back(view, j);
 		else
 			n += j->n - held(plan, j, j->n);
 	}

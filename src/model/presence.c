@@ -32,14 +32,6 @@ const char *presence_cause_text(enum presence_cause cause)
 	return (unsigned)cause < PRESENCE_CAUSES ? causes[cause].text : NULL;
 }
 
-/* No sum of instants here may overflow, whatever was configured or asked for. */
-static usec_t time_after(usec_t at, usec_t span)
-{
-	usec_t sum;
-
-	return __builtin_add_overflow(at, span, &sum) ? USEC_MAX : sum;
-}
-
 static void set_who(char *to, const char *who)
 {
 	snprintf(to, PRESENCE_WHO, "%s", who ? who : "");
@@ -88,7 +80,7 @@ void presence_say(struct presence_signs *s, bool here, bool evict, usec_t now,
 	s->said = true;
 	s->said_here = here || evict;
 	s->said_at = now;
-	s->said_until = time_after(now, span);
+	s->said_until = usec_add(now, span);
 	s->evict_until = evict ? s->said_until : now;
 	set_who(s->said_who, who);
 }
@@ -117,7 +109,7 @@ static usec_t sign_until(const struct presence_signs *s, unsigned c)
 
 	if (g->held)
 		return USEC_MAX;
-	return g->ever && causes[c].lasts ? time_after(g->last, s->linger)
+	return g->ever && causes[c].lasts ? usec_add(g->last, s->linger)
 					  : INT64_MIN;
 }
 
@@ -197,7 +189,7 @@ bool presence_update(struct presence_signs *s, usec_t now)
 
 	is->evict = evict;
 	is->going_by = going;
-	if (!cause && is->here && now < time_after(is->since, PRESENCE_LEAST))
+	if (!cause && is->here && now < usec_add(is->since, PRESENCE_LEAST))
 		return evict != was_evict ||
 		       moved; /* flaps: it stays a while */
 	is->cause = cause;
@@ -230,7 +222,7 @@ usec_t presence_next(const struct presence_signs *s, usec_t now)
 	if (s->said)
 		earlier(&at, s->said_until, now);
 	if (s->is.here)
-		earlier(&at, time_after(s->is.since, PRESENCE_LEAST), now);
+		earlier(&at, usec_add(s->is.since, PRESENCE_LEAST), now);
 	for (unsigned c = 0; c < PRESENCE_CAUSES; c++)
 		earlier(&at, sign_until(s, c), now);
 	return at;

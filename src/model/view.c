@@ -213,6 +213,17 @@ usec_t view_next_reservation(const struct view *view)
 	return USEC_MAX;
 }
 
+uint32_t view_gives_back(const struct view *view, const struct job *job)
+{
+	uint32_t n = 0;
+
+	if (!job->hosts)
+		return job->n;
+	for (uint32_t i = 0; i < job->n; i++)
+		n += host_usable(&view->hosts[job->hosts[i]]);
+	return n;
+}
+
 /* By what factor rank i of a running job is slowed down. */
 static inline double rank_delay(const struct view *view, const struct job *job,
 				uint32_t i)

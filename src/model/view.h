@@ -148,6 +148,13 @@ struct job_ranks *view_ranks(struct job *job);
  */
 struct job *view_find_job(const struct view *view, int64_t id);
 
+/*
+ * The same for ids that were written down in the order of a list: quick where
+ * it is the job behind the last one found (NULL: the first of a list).
+ */
+struct job *view_find_next(const struct view *view, const struct job *last,
+			   int64_t id);
+
 /* What the machine has, usable just now or not: all cores of its hosts. */
 int64_t view_cores(const struct view *view);
 
@@ -156,16 +163,16 @@ int64_t view_cores(const struct view *view);
 usec_t view_next_reservation(const struct view *view);
 
 /*
- * The same for ids that were written down in the order of a list: quick where
- * it is the job behind the last one found (NULL: the first of a list).
+ * Processors of a running job that others may have after it: not those on hosts that are being
+ * drained.
  */
-struct job *view_find_next(const struct view *view, const struct job *last,
-			   int64_t id);
+uint32_t view_gives_back(const struct view *view, const struct job *job);
 
 /*
  * A job's rate of progress, relative to idle hosts of speed 1: that of its
  * slowest rank, 1 / host_delay() (strong synchronization, Schnor 1997 section
- * 1.3.2), and less where ranks talk to other hosts (model/talk.h).  0 unless it runs; 1 where processors are only counted.
+ * 1.3.2), and less where ranks talk to other hosts (model/talk.h).  0 unless it runs;
+ * 1 where processors are only counted.
  */
 double view_rate(const struct view *view, const struct job *job);
 

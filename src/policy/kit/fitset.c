@@ -171,13 +171,11 @@ void fitset_insert(struct fitset *set, const struct job *job, int64_t key)
 
 	grow_nodes(set, at);
 	fitset_remove(set, job);
-	set->node[at] =
-		(struct fitset_node){ .job = job,
-				      .key = key,
-				      .size = job->size,
-				      .estimate = job->estimate ? job->estimate
-								: USEC_MAX,
-				      .rank = scatter(job->id) };
+	set->node[at] = (struct fitset_node){ .job = job,
+					      .key = key,
+					      .size = job->size,
+					      .estimate = job_length(job),
+					      .rank = scatter(job->id) };
 	set->root[class] = insert(set, set->root[class], at);
 	set->used |= UINT64_C(1) << class;
 	set->nr++;

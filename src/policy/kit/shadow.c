@@ -1,14 +1,9 @@
 /* shadow.c - the head's start and what it leaves over, see shadow.h */
 #include "policy/kit/shadow.h"
 
-static usec_t add_time(usec_t a, usec_t b)
-{
-	return b > USEC_MAX - a ? USEC_MAX : a + b;
-}
-
 usec_t shadow_end(const struct view *view, const struct job *job)
 {
-	return job->estimate ? add_time(view->now, job->estimate) : USEC_MAX;
+	return job->estimate ? usec_add(view->now, job->estimate) : USEC_MAX;
 }
 
 /* How many more processors are reserved at t than now. */
@@ -92,14 +87,13 @@ static usec_t reach(const struct ends *ends, const struct view *view,
 struct shadow shadow_of(const struct ends *ends, const struct view *view,
 			const struct job *head, int64_t free)
 {
-	usec_t length = head->estimate ? head->estimate : USEC_MAX;
 	struct shadow s = { .at = view->now, .spare = -1 };
 	usec_t least = view->now;
 
 	while (s.spare < 0 && least != USEC_MAX) {
 		s.at = reach(ends, view, free, least, head->size);
 		s.spare = least_free(ends, view, free, s.at,
-				     add_time(s.at, length), &least) -
+				     usec_add(s.at, job_length(head)), &least) -
 			  head->size;
 		if (least == s.at)
 			break;

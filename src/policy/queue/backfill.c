@@ -200,7 +200,7 @@ static bool start_job(struct backfill *b, const struct view *view,
 {
 	if (!plan_start(plan, job, job->size, why))
 		return false;
-	ends_insert(&b->ends, job->ix, add_time(view->now, length_of(job)),
+	ends_insert(&b->ends, job->ix, usec_add(view->now, job_length(job)),
 		    job->size);
 	return true;
 }
@@ -276,14 +276,14 @@ static void fill_gaps(struct backfill *b, const struct view *view,
 	j = fitset_backfill(&b->open, NULL, plan_free(plan), spare, within);
 	for (; j; j = next) {
 		bool fits = j->size <= plan_free(plan) &&
-			    length_of(j) <= time_for(b, view, j->size) &&
+			    job_length(j) <= time_for(b, view, j->size) &&
 			    start_job(b, view, plan, j,
 				      BECAUSE(fills, .free = plan_free(plan),
 					      .reservations = b->nr_reserved));
 
 		if (fits) {
 			profile_add(&b->profile, view->now,
-				    add_time(view->now, length_of(j)),
+				    usec_add(view->now, job_length(j)),
 				    -(int64_t)j->size);
 			spare = profile_min(&b->profile, view->now, USEC_MAX);
 			within = time_for_more(b, view, spare);
@@ -355,7 +355,7 @@ static usec_t slot_of(const struct backfill *b, const struct job *job)
 
 	for (size_t n = 0; n < b->kinds.nr && slot == USEC_MAX; n++)
 		if (b->kinds.kind[n]->size == job->size &&
-		    b->kinds.kind[n]->length == length_of(job))
+		    b->kinds.kind[n]->length == job_length(job))
 			slot = slot_in(b, b->kinds.kind[n], job);
 	return slot;
 }

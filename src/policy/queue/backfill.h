@@ -44,16 +44,6 @@ struct backfill {
 	bool unset;	/* or was, before the state was loaded */
 };
 
-static inline usec_t add_time(usec_t a, usec_t b)
-{
-	return b > USEC_MAX - a ? USEC_MAX : a + b;
-}
-
-static inline usec_t length_of(const struct job *job)
-{
-	return job->estimate ? job->estimate : USEC_MAX;
-}
-
 static inline bool is_reserved(const struct backfill *b, const struct job *job)
 {
 	return job->ix < b->nr_flags && b->reserved[job->ix];

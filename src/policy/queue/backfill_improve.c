@@ -42,8 +42,8 @@ static void look_at(struct backfill *b, usec_t from, usec_t to, int64_t n)
 static void move_slots(struct backfill *b, struct alike *k, size_t i, size_t n,
 		       usec_t to)
 {
-	usec_t from = k->slot[k->first + i], end = add_time(to, k->length);
-	usec_t left = add_time(from, k->length);
+	usec_t from = k->slot[k->first + i], end = usec_add(to, k->length);
+	usec_t left = usec_add(from, k->length);
 	int64_t procs = (int64_t)(n * k->size);
 	struct alike_moved moved = alike_move(k, i, n, to);
 
@@ -70,7 +70,7 @@ static void move_slots(struct backfill *b, struct alike *k, size_t i, size_t n,
  */
 static void move_slot(struct backfill *b, struct alike *k, size_t i, usec_t to)
 {
-	usec_t from = k->slot[k->first + i], end = add_time(to, k->length);
+	usec_t from = k->slot[k->first + i], end = usec_add(to, k->length);
 	size_t n = alike_equal(k, i, k->nr);
 
 	if (n > 1) {

@@ -106,7 +106,7 @@ struct alike *backfill_join(struct backfill *b, const struct job *job,
 static void add_slot(struct backfill *b, const struct view *view,
 		     const struct job *job)
 {
-	usec_t length = length_of(job);
+	usec_t length = job_length(job);
 	usec_t longest, at;
 	struct alike *k;
 
@@ -115,7 +115,7 @@ static void add_slot(struct backfill *b, const struct view *view,
 	k = backfill_join(b, job, at);
 	backfill_add_slot(b, k, at);
 	if (at != USEC_MAX)
-		profile_add(&b->profile, at, add_time(at, length),
+		profile_add(&b->profile, at, usec_add(at, length),
 			    -(int64_t)k->size);
 }
 
@@ -178,7 +178,7 @@ void backfill_drop(struct backfill *b, const struct job *job)
 	backfill_leave(b, job);
 	backfill_take_slot(b, k, i);
 	if (at != USEC_MAX)
-		backfill_give(b, at, add_time(at, k->length), k->size);
+		backfill_give(b, at, usec_add(at, k->length), k->size);
 }
 
 void backfill_extend_estimates(struct backfill *b, const struct view *view)
@@ -192,24 +192,9 @@ void backfill_extend_estimates(struct backfill *b, const struct view *view)
 
 		if (more < USEC_PER_SEC)
 			more = USEC_PER_SEC;
-		ends_insert(&b->ends, ix, add_time(view->now, more), job->n);
+		ends_insert(&b->ends, ix, usec_add(view->now, more), job->n);
 		b->rebuild = true;
 	}
-}
-
-/*
- * How many processors a running job gives back when it ends: not those on drained
- * hosts.
- */
-static uint32_t gives_back(const struct view *view, const struct job *job)
-{
-	uint32_t n = 0;
-
-	if (!job->hosts)
-		return job->n;
-	for (uint32_t i = 0; i < job->n; i++)
-		n += host_usable(&view->hosts[job->hosts[i]]);
-	return n;
 }
 
 void backfill_refill_profile(struct backfill *b, const struct view *view)
@@ -219,7 +204,7 @@ void backfill_refill_profile(struct backfill *b, const struct view *view)
 	profile_init(&b->profile, view->now, view->nr_free);
 	for_each_running(j, view) if (j->state == JOB_RUNNING)
 		profile_add(&b->profile, ends_at(&b->ends, j->ix), USEC_MAX,
-			    gives_back(view, j));
+			    view_gives_back(view, j));
 	for (uint32_t i = 0; i < view->nr_reservations; i++) {
 		const struct reservation *r = &view->reservations[i];
 

@@ -3,14 +3,13 @@
  *
  *	plan LOOKED GIVEN REBUILD WAKE
  *	end JOB AT		what is believed of a running job
- *	free FROM TO MOST	came free since the last look; who has looked at it
- *				is not kept: whoever looks again moves nothing
  *	has JOB			a reservation, in the order of the queue
  *	slot SIZE LENGTH AT	of a kind of jobs
  *	job NR AT		the slot of job NR of these, from 0, where each
  *				has its own; rows in their heap's order
  *
- * The profile follows from these.  If jobs have come or gone meanwhile, the slots do
+ * The profile follows from these; all of it counts as come free since the last look, as
+ * whoever looks again moves nothing.  If jobs have come or gone meanwhile, the slots do
  * not match them or lie in the past: then all is planned anew.
  */
 #include <inttypes.h>
@@ -231,7 +230,7 @@ static void occupy(struct backfill *b, const struct alike *k)
 			break;
 		if (at != last)
 			profile_pin(&b->profile, at, k->ix, k->size);
-		profile_add(&b->profile, at, add_time(at, k->length),
+		profile_add(&b->profile, at, usec_add(at, k->length),
 			    -(int64_t)k->size);
 		last = at;
 	}

@@ -112,7 +112,7 @@ static int64_t fill_key(const struct easy *e, const struct job *job)
 {
 	switch (e->sort) {
 	case SORT_SJF:
-		return job->estimate ? job->estimate : USEC_MAX;
+		return job_length(job);
 	case SORT_SMALLEST:
 		return job->size;
 	default:

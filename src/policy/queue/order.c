@@ -91,7 +91,7 @@ static void sjf_event(struct policy *policy, const struct view *view,
 
 	(void)view;
 	ranked_event_fixed(&((struct ordered *)policy)->ranked, event,
-			   job && job->estimate ? job->estimate : USEC_MAX);
+			   job ? job_length(job) : USEC_MAX);
 }
 
 static void sjf_decide(struct policy *policy, const struct view *view,
