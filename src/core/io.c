@@ -105,6 +105,17 @@ int io_read_key(const char *path, const char *key, int64_t *ret)
 	return r;
 }
 
+int io_check_text(const char *text, size_t size, const char *name,
+		  struct error *err)
+{
+	return strlen(text) == size
+		       ? 0
+		       : error_set(
+				 err, -EINVAL,
+				 "%s: this is not a text file: there is a NUL in it",
+				 name);
+}
+
 int io_check_private(int fd, const char *path, struct error *err)
 {
 	mode_t much = S_IRWXO;

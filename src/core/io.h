@@ -31,6 +31,13 @@ ssize_t io_read_file(int dirfd, const char *path, size_t max,
 ssize_t io_read_fd(int fd, size_t max, char **ret) must_check;
 
 /*
+ * Is what was read, of size bytes and a NUL behind them, a text?  -EINVAL if there is a NUL
+ * in it; name stands for the file.
+ */
+int io_check_text(const char *text, size_t size, const char *name,
+		  struct error *err) must_check;
+
+/*
  * Refuse (-EACCES) a file with a secret (open at fd; path is for messages) that
  * its group or others may access.  As ssh does, group access is accepted for a
  * file that another user owns.

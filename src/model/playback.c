@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/io.h"
 #include "core/xalloc.h"
 
 struct reader {
@@ -203,8 +204,7 @@ static int on_event(struct reader *r, struct error *err)
 		record_host(l, &fresh);
 		e.fresh = &fresh;
 	}
-	k = play(r, &e, err);
-	return k;
+	return play(r, &e, err);
 }
 
 /* ---- passes ---- */
@@ -330,14 +330,11 @@ int playback_run(struct playback *p, char *text, size_t size, struct error *err)
 {
 	struct reader r = { .p = p, .wanted = UINT32_MAX };
 	char *rest = text, *line;
-	int k = 0;
+	int k = io_check_text(text, size, p->name, err);
 
 	p->last = "";
-	if (strlen(text) != size)
-		return error_set(
-			err, -EINVAL,
-			"%s: this is not a text file: there is a NUL in it",
-			p->name);
+	if (k < 0)
+		return k;
 	line = strsep(&rest, "\n");
 	p->line = 1;
 	if (!is_header(line))

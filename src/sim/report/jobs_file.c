@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/io.h"
 #include "core/xalloc.h"
 #include "sim/workload/inflate.h"
 #include "sim/workload/table.h"
@@ -152,12 +153,8 @@ int jobs_file_read(const char *path, struct sim_result *ret, struct error *err)
 	if (r < 0)
 		return r;
 	t.text = text;
-	if (strlen(text) != size)
-		r = error_set(err, -EINVAL,
-			      "%s: this is not a text file: there is a NUL in "
-			      "it",
-			      path);
-	else
+	r = io_check_text(text, size, path, err);
+	if (!r)
 		r = read_jobs(&t, &result);
 	free(text);
 	if (r < 0)

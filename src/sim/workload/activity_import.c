@@ -159,11 +159,11 @@ int activity_import_samples(char *const *path, size_t nr, usec_t every,
 		if (!r)
 			r = read_samples(path[h], &host[h], err);
 		if (!r && every > USEC_MAX / (usec_t)host[h].nr)
-			r = error_set(err, -ERANGE,
-				      "%s: %zu percentages of %.6g s each are more "
-				      "time than can be counted",
-				      path[h], host[h].nr,
-				      usec_to_seconds(every));
+			r = error_set(
+				err, -ERANGE,
+				"%s: %zu percentages of %.6g s each are more "
+				"time than can be counted",
+				path[h], host[h].nr, usec_to_seconds(every));
 	}
 	if (!r) {
 		merge(host, nr, every, &made);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/io.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 #include "sim/workload/table.h"
@@ -304,13 +305,10 @@ int sacct_convert(char *text, size_t size, const char *name, uint32_t procs,
 		  FILE *to, struct sacct_counts *ret, struct error *err)
 {
 	struct reader r = { .table = { &format, name, text, err } };
-	int rc;
+	int rc = io_check_text(text, size, name, err);
 
-	if (strlen(text) != size)
-		return error_set(err, -EINVAL,
-				 "%s: this is not a text file: there is a NUL "
-				 "in it",
-				 name);
+	if (rc < 0)
+		return rc;
 	rc = read_jobs(&r);
 	if (!rc) {
 		qsort(r.job, r.counts.jobs, sizeof(*r.job), by_submit);

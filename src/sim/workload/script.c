@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/io.h"
 #include "core/names.h"
 #include "core/xalloc.h"
 #include "sim/workload/inflate.h"
@@ -254,14 +255,11 @@ static void make_relative(struct sim_script *s)
 static int parse_text(struct reader *r, char *text, size_t size,
 		      struct sim_script *ret)
 {
+	int code = io_check_text(text, size, r->name, r->err);
 	char *line;
-	int code = 0;
 
-	if (strlen(text) != size)
-		return error_set(
-			r->err, -EINVAL,
-			"%s: this is not a text file: there is a NUL in it",
-			r->name);
+	if (code < 0)
+		return code;
 	while (!code && (line = strsep(&text, "\n"))) {
 		r->line++;
 		code = parse_line(r, line);
