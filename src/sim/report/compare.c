@@ -12,21 +12,11 @@
 const char *const compare_metrics[] = { "wait", "response", "bounded_slowdown",
 					NULL };
 
-static bool ended(const struct sim_record *r)
-{
-	return r->start >= 0 && r->end >= 0;
-}
-
-static double value_of(const struct sim_record *r, enum compare_metric metric)
-{
-	double response = usec_to_seconds(r->end - r->submit);
-
-	if (metric == COMPARE_WAIT)
-		return usec_to_seconds(r->start - r->submit);
-	if (metric == COMPARE_RESPONSE)
-		return response;
-	return fmax(1, response / fmax(usec_to_seconds(r->run), 10));
-}
+static double (*const value_of[])(const struct sim_record *) = {
+	[COMPARE_WAIT] = summary_wait,
+	[COMPARE_RESPONSE] = summary_response,
+	[COMPARE_SLOWDOWN] = summary_bounded_slowdown,
+};
 
 /* ---- pairing ---- */
 
@@ -146,7 +136,7 @@ static int class_of(const struct sim_record *r, enum compare_by by)
 	int c = 0;
 
 	if (by == COMPARE_BY_SIZE)
-		return r->size <= 1 ? 0 : 32 - __builtin_clz(r->size - 1);
+		return (int)summary_size_class(r->size);
 	while (r->run > run_class[c].to)
 		c++;
 	return c;
@@ -168,7 +158,7 @@ static void name_class(int c, enum compare_by by, char *ret, size_t size)
 /* Is it one of class c, or of all (-1), that ran to an end? */
 static bool wanted(const struct sim_record *r, enum compare_by by, int c)
 {
-	return ended(r) && (c < 0 || class_of(r, by) == c);
+	return summary_ended(r) && (c < 0 || class_of(r, by) == c);
 }
 
 /* x has room for all. */
@@ -179,7 +169,7 @@ static void fill_own(const struct compare_run *run, enum compare_by by, int c,
 	for (size_t i = 0; i < run->result.nr; i++)
 		if (wanted(&run->result.record[i], by, c))
 			x[row->jobs++] =
-				value_of(&run->result.record[i], row->metric);
+				value_of[row->metric](&run->result.record[i]);
 	summary_stat_make(x, row->jobs, &row->stat);
 }
 
@@ -199,10 +189,10 @@ static void fill_difference(const struct compare_run *first,
 		if (run->match[i] == SIZE_MAX || !wanted(a, by, c))
 			continue;
 		b = &run->result.record[run->match[i]];
-		if (!ended(b))
+		if (!summary_ended(b))
 			continue;
 		x[row->pairs] =
-			value_of(b, row->metric) - value_of(a, row->metric);
+			value_of[row->metric](b) - value_of[row->metric](a);
 		sum += x[row->pairs++];
 	}
 	if (row->pairs) {
@@ -289,8 +279,8 @@ static struct plot_point *curve(const struct compare_run *run,
 	size_t n = 0;
 
 	for (size_t i = 0; i < run->result.nr; i++)
-		if (ended(&run->result.record[i]))
-			x[n++] = value_of(&run->result.record[i], metric);
+		if (summary_ended(&run->result.record[i]))
+			x[n++] = value_of[metric](&run->result.record[i]);
 	qsort(x, n, sizeof(*x), by_value);
 	for (size_t p = 0; p < POINTS; p++) {
 		double share = (double)(p + 1) / POINTS;

@@ -188,32 +188,33 @@ void summary_stat_make(double *x, size_t n, struct summary_stat *s)
 	find_percentiles(x, n, s);
 }
 
-static bool counts(const struct sim_record *r)
+bool summary_ended(const struct sim_record *r)
 {
 	return r->start >= 0 && r->end >= 0;
 }
 
-static double wait_of(const struct sim_record *r)
+double summary_wait(const struct sim_record *r)
 {
 	return usec_to_seconds(r->start - r->submit);
 }
 
-static double response_of(const struct sim_record *r)
+double summary_response(const struct sim_record *r)
 {
 	return usec_to_seconds(r->end - r->submit);
 }
 
 static double slowdown_of(const struct sim_record *r)
 {
-	double s = r->run > 0 ? response_of(r) / usec_to_seconds(r->run) : 1;
+	double s =
+		r->run > 0 ? summary_response(r) / usec_to_seconds(r->run) : 1;
 
 	return s > 1 ? s : 1;
 }
 
-static double bounded_of(const struct sim_record *r)
+double summary_bounded_slowdown(const struct sim_record *r)
 {
 	double run = usec_to_seconds(r->run);
-	double s = response_of(r) / (run > 10 ? run : 10);
+	double s = summary_response(r) / (run > 10 ? run : 10);
 
 	return s > 1 ? s : 1;
 }
@@ -225,33 +226,33 @@ static void stat_of(const struct sim_result *result,
 	size_t n = 0;
 
 	for (size_t i = result->nr_warmup; i < result->nr; i++)
-		if (counts(&result->record[i]))
+		if (summary_ended(&result->record[i]))
 			x[n++] = value(&result->record[i]);
 	summary_stat_make(x, n, ret);
 }
 
-static size_t class_of(uint32_t size)
+size_t summary_size_class(uint32_t size)
 {
 	return size <= 1 ? 0 : 32 - (size_t)__builtin_clz(size - 1);
 }
 
 static void count_job(struct summary *s, const struct sim_record *r)
 {
-	struct summary_class *c = &s->size_class[class_of(r->size)];
+	struct summary_class *c = &s->size_class[summary_size_class(r->size)];
 
 	s->killed += r->outcome == END_KILLED;
 	s->failed += r->outcome == END_FAILED;
 	s->cancelled += r->outcome == END_CANCELLED;
 	s->rejected += r->outcome == END_REJECTED;
-	if (!counts(r))
+	if (!summary_ended(r))
 		return;
 	s->ended++;
 	s->folding += r->procs ? (double)r->size / r->procs : 1;
 	s->resizes += r->resizes;
 	s->moves += r->moves;
 	c->jobs++;
-	c->response += response_of(r);
-	c->slowdown += bounded_of(r);
+	c->response += summary_response(r);
+	c->slowdown += summary_bounded_slowdown(r);
 }
 
 static void finish_classes(struct summary *s)
@@ -292,10 +293,10 @@ void summary_make(const struct sim_result *result, struct summary *ret)
 		s.moves /= (double)s.ended;
 	}
 	finish_classes(&s);
-	stat_of(result, wait_of, x, &s.wait);
-	stat_of(result, response_of, x, &s.response);
+	stat_of(result, summary_wait, x, &s.wait);
+	stat_of(result, summary_response, x, &s.response);
 	stat_of(result, slowdown_of, x, &s.slowdown);
-	stat_of(result, bounded_of, x, &s.bounded_slowdown);
+	stat_of(result, summary_bounded_slowdown, x, &s.bounded_slowdown);
 	free(x);
 	s.makespan = usec_to_seconds(result->end - result->begin);
 	if (s.makespan > 0 && result->procs)

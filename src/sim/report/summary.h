@@ -18,6 +18,15 @@
 
 #include "sim/engine/sim.h"
 
+/* Did it run to an end?  Then these are its times, in seconds, and its bounded slowdown. */
+bool summary_ended(const struct sim_record *r);
+double summary_wait(const struct sim_record *r);
+double summary_response(const struct sim_record *r);
+double summary_bounded_slowdown(const struct sim_record *r);
+
+/* The class of a size among 1, 2, 3-4, 5-8, ...: from 0 on, up to 32. */
+size_t summary_size_class(uint32_t size);
+
 struct summary_stat {
 	double mean, min, p50, p90, p95, p99, max;
 	double half; /* of the 95 % interval of the mean, by batch means; NaN
