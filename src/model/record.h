@@ -4,8 +4,8 @@
  * A driver that writes down each event before it applies it, and each plan
  * before it carries it out, leaves a record from which the same policy code
  * makes the same plans again (sim/engine/replay.h).  It begins with the line
- * RECORD_HEADER, the version in it; "#" begins a comment line.  Times (AT) are microseconds since
- * 1970 and never decrease between two begins:
+ * RECORD_HEADER, the version in it; "#" begins a comment line.  Times (AT) are
+ * microseconds since 1970 and never decrease between two begins:
  *
  *	begin AT HOSTS SEED POLICY	a new view and a new policy; then
  *	define IX name=h1 speed=1 ...	HOSTS of these; then
@@ -29,10 +29,11 @@
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
  *
- * Versions 4 to 1 are read as well.  They know not whose own hosts are (own=), nor
- * until when they are open, what links carry and who talks to whom, 3 to
- * 1 no page faults and no demand, 2 and 1 no owners' terms (closed, by, requeue=1, freeze, thaw) either.  Version 1 has no tab and no numbers there, and some
- * reasons were worded otherwise ("1 processors").  What a controller noted
+ * Versions 4 to 1 are read as well.  They do not say whose own hosts are (own=), until
+ * when hosts are open, what links carry and who talks to whom; 3 to 1 neither say page
+ * faults and demand, and 2 and 1 no owners' terms (closed, by, requeue=1, freeze, thaw).
+ * Version 1 has no tab and no numbers there, and some reasons were worded otherwise ("1
+ * processors").  What a controller noted
  * before it was renewed stands within a record of this version in the same way.
  */
 #ifndef MODEL_RECORD_H

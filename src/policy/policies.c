@@ -57,10 +57,7 @@ const struct policy_ops *policy_nth(size_t n)
 	return n < sizeof(policies) / sizeof(*policies) ? policies[n] : NULL;
 }
 
-/*
- * Names that have a part in common with the name that was asked for; all names, if none
- * has.
- */
+/* Names that have a part in common with the name that was asked for; "": none has. */
 static char *near_names(const char *name)
 {
 	char *text = NULL;

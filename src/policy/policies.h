@@ -4,7 +4,7 @@
  * kit/policy.h says what a policy is; this header is for those that drive one.
  *
  * How a driver uses one:
- *	policy_create(spec, seed, &policy, err);
+ *	policy_create(spec, seed, view, &policy, err);
  *	for every instant with events:
  *		for each: model_apply(view, e); policy_event(policy, view, e);
  *		plan_reset(plan, view);

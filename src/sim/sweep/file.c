@@ -44,7 +44,6 @@ static char *heading(void)
 	fputs("# stint sweep results, version " STINT_VERSION ":", f);
 	for (int i = 0; i < NR_METRICS; i++)
 		fprintf(f, " %s", sweep_metrics[i].name);
-	fputc('\n', f);
 	fclose(f);
 	return text;
 }
@@ -195,7 +194,6 @@ struct sweep_file *sweep_file_follow(const struct sweep *sweep,
 	f->path = xstrdup(path);
 	f->fd = -1;
 	f->head = heading();
-	f->head[strlen(f->head) - 1] = '\0';
 	f->before = xasprintf("%" PRIu64 "\t", sweep->seed);
 	f->after = xcalloc(sweep->nr, sizeof(*f->after));
 	for (uint32_t c = 0; c < sweep->nr; c++)

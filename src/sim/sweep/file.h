@@ -4,8 +4,8 @@
  * A text file: a heading that names the version and the metrics, then a line a
  * run, of tab-separated fields:
  *	seed replication jobs procs load resize-cost migrate-cost rank-cost
- *	policy workload speedup hosts value...
- * Numbers are written so that they read back exactly.  Each line is one write
+ *	policy workload speedup hosts paging value... .
+ * Costs are microseconds; the point ends a line that is whole.  Numbers are written so that they read back exactly.  Each line is one write
  * to a descriptor opened for appending, so several sweeps may share a file,
  * and a run that was interrupted leaves at most a line without its end, which
  * is passed over.
@@ -21,8 +21,7 @@ struct sweep_file;
 typedef void (*sweep_file_found)(void *arg, uint32_t cell, uint32_t replication,
 				 const double *value);
 
-/* Open or make the file at path to append runs of sweep to; path and sweep
- * outlive it. */
+/* Open or make the file at path to append runs of sweep, which outlives it, to. */
 int sweep_file_open(const struct sweep *sweep, const char *path,
 		    struct sweep_file **ret, struct error *err) must_check;
 

@@ -12,7 +12,8 @@
 
 /*
  * "5x1,25x4": five hosts of speed factor 1 (the fastest) and 25 of 4, one core
- * each; "2x1x8" gives each eight cores, and "2x1x8x4G" memory of 4 GiB.  "30" alone is 30 hosts of factor 1.
+ * each; "2x1x8" gives each eight cores, and "2x1x8x4G" memory of 4 GiB.  "30" alone
+ * is 30 hosts of factor 1.
  * What has a slash in it, or .csv at its end, is a file (platform.h).
  * A host may hold any number of ranks.  *ret is for the caller to free.
  */

@@ -60,7 +60,7 @@ struct script_event {
 };
 
 struct sim_script {
-	struct script_event *event; /* by time, type, place in the file */
+	struct script_event *event; /* by time, type, target */
 	size_t nr;
 	bool relative;	   /* times count from the first arrival */
 	uint32_t nr_hosts; /* one more than the largest named */
