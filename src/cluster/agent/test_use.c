@@ -176,11 +176,11 @@ static void many_threads_cost_no_more_than_few(void **state)
 	guest_capsule(dir, "8.3", pid);
 	u = uses_create(dir);
 	cpu = clock_usec(CLOCK_THREAD_CPUTIME_ID);
-	uses_look(u);
+	uses_look(u, 0);
 	cpu = clock_usec(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	began = clock_usec(CLOCK_THREAD_CPUTIME_ID);
 	for (int i = 0; i < 20; i++)
-		uses_look(u);
+		uses_look(u, 0);
 	assert_true(clock_usec(CLOCK_THREAD_CPUTIME_ID) - began < 10 * cpu);
 	assert_int_equal(find_use(u, 8, 3)->rank, 3);
 	guest_end(pid);

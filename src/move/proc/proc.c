@@ -101,7 +101,6 @@ int proc_parse_status(const char *text, struct proc_status *ret,
 	s.ppid = (pid_t)status_number(text, "PPid", 10);
 	s.tracer = (pid_t)status_number(text, "TracerPid", 10);
 	s.threads = (unsigned)status_number(text, "Threads", 10);
-	s.uid = (unsigned)status_number(text, "Uid", 10);
 	s.umask = (unsigned)status_number(text, "Umask", 8);
 	s.no_new_privs = status_number(text, "NoNewPrivs", 10);
 	s.seccomp = status_number(text, "Seccomp", 10);

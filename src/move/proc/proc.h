@@ -117,7 +117,7 @@ struct proc_status {
 	pid_t tgid, ppid, tracer;
 	uid_t uid; /* the real one, as we see it */
 	int nr_ns; /* pid namespaces deep */
-	unsigned threads, umask, uid;
+	unsigned threads, umask;
 	bool no_new_privs, seccomp, shadow_stack;
 	uint64_t memory;  /* bytes, swapped out or not */
 	uint64_t swapped; /* of these */
