@@ -34,7 +34,9 @@ static pid_t holder(uid_t uid, int many)
 		close(kept[1]);
 		for (int i = 0; i < many; i++)
 			dup2(said[1], 20 + i);
-		if (setresuid(uid, uid, uid) < 0)
+		/* Another uid forgets that it is to end with us. */
+		if (setresuid(uid, uid, uid) < 0 ||
+		    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 			_exit(1);
 		(void)!write(said[1], "s", 1);
 		for (;;)
