@@ -63,6 +63,11 @@ char *xasprintf(const char *fmt, ...)
 	return checked(n < 0 ? NULL : s, 0);
 }
 
+FILE *xmemstream(char **ret, size_t *ret_size)
+{
+	return checked(open_memstream(ret, ret_size), 0);
+}
+
 void *array_grow(void *p, size_t *cap, size_t size)
 {
 	*cap = *cap ? *cap * 2 : 16;

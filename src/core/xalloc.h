@@ -8,6 +8,7 @@
 #define CORE_XALLOC_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
@@ -21,6 +22,8 @@ void *xreallocarray(void *p, size_t n, size_t size)
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), returns_nonnull));
+/* open_memstream(): fclose() completes the text, which is free()'d. */
+FILE *xmemstream(char **ret, size_t *ret_size) __attribute__((returns_nonnull));
 
 /*
  * Make room for one more member in a growing array: *p has room for *cap

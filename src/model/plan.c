@@ -375,10 +375,8 @@ int plan_print(const struct view *view, const struct plan_entry *entry,
 {
 	char *text = NULL;
 	size_t length = 0;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = xmemstream(&text, &length);
 
-	if (!f)
-		abort(); /* out of memory */
 	plan_write(view, entry, f);
 	fclose(f);
 	if (size)

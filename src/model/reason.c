@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/json.h"
+#include "core/xalloc.h"
 
 /* {NAME:KIND} in a sentence. */
 struct slot {
@@ -152,10 +153,8 @@ void because_print(const struct view *view, const struct because *why,
 {
 	char *text;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = xmemstream(&text, &length);
 
-	if (!f)
-		abort(); /* out of memory */
 	because_write(view, why, f);
 	fclose(f);
 	snprintf(buf, size, "%s", text);

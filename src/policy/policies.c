@@ -62,10 +62,8 @@ static char *near_names(const char *name)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 
-	if (!f)
-		abort(); /* out of memory */
 	for (const struct policy_ops *const *p = policies; *p; p++)
 		if (*name && (strcasestr((*p)->name, name) ||
 			      !strncasecmp((*p)->name, name, 2)))
@@ -222,9 +220,7 @@ char *policy_save(const struct policy *policy, const struct view *view)
 
 	if (!policy->ops->save)
 		return NULL;
-	f = open_memstream(&text, &size);
-	if (!f)
-		abort(); /* out of memory */
+	f = xmemstream(&text, &size);
 	policy->ops->save(policy, view, f);
 	fclose(f);
 	return text;

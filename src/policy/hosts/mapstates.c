@@ -42,10 +42,8 @@ static char *label_of(const struct sed *sed)
 	int *sizes = xcalloc(sed->nr_jobs, sizeof(int));
 	char *text;
 	size_t n;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		abort();
 	for (int k = 1; k <= sed->nr_classes; k++) {
 		size_t m = 0;
 
@@ -98,10 +96,8 @@ static char *key_of(const struct sed *sed)
 	struct content *hosts = xcalloc(sed->nr_hosts, sizeof(*hosts));
 	char *text;
 	size_t n;
-	FILE *f = open_memstream(&text, &n);
+	FILE *f = xmemstream(&text, &n);
 
-	if (!f)
-		abort();
 	for (size_t j = 0; j < nj; j++) {
 		fprintf(f, "%d/%d ", sed->jobs[j].class, sed->jobs[j].size);
 		for (int p = 0; p < sed->jobs[j].size; p++)

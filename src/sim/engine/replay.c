@@ -125,10 +125,8 @@ static char *describe_difference(const struct replay *r,
 {
 	char *text;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 
-	if (!f)
-		abort(); /* out of memory */
 	fprintf(f,
 		"%s:%zu: the plans differ at %" PRId64 ".%06" PRId64
 		", %" PRIu64 " plans being equal before; the last event was\n"
@@ -148,10 +146,8 @@ static char **plan_lines(const struct replay *r, const struct view *view)
 
 	for (size_t i = 0; i < r->plan.nr; i++) {
 		size_t size;
-		FILE *f = open_memstream(&line[i], &size);
+		FILE *f = xmemstream(&line[i], &size);
 
-		if (!f)
-			abort(); /* out of memory */
 		record_planned(view, &r->plan.entry[i], f);
 		fclose(f);
 	}

@@ -205,11 +205,11 @@ static int make_script(struct sim_script *ret, struct error *err)
 	struct random_stream s;
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 	int r;
 
 	random_init(&s, 5, "script", 0);
-	for (int t = 100; f && t < 20000; t += 150) {
+	for (int t = 100; t < 20000; t += 150) {
 		unsigned host = (unsigned)random_below(&s, LAW_PROCS);
 		int back = t + 1 + (int)random_below(&s, 700);
 		bool down = random_below(&s, 2);
@@ -219,7 +219,7 @@ static int make_script(struct sim_script *ret, struct error *err)
 		fprintf(f, "%d cancel %u\n", t,
 			(unsigned)random_below(&s, LAW_JOBS));
 	}
-	if (!f || fclose(f))
+	if (fclose(f))
 		abort(); /* out of memory */
 	r = script_parse(text, size, "failures", ret, err);
 	free(text);

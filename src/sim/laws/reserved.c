@@ -171,15 +171,15 @@ static int make_script(const struct booking *b, int n, struct sim_script *ret,
 {
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 	int r;
 
-	for (int i = 0; f && i < n; i++)
+	for (int i = 0; i < n; i++)
 		fprintf(f, "%ld reserve %ld %ld %ld\n",
 			(long)(b[i].told / USEC_PER_SEC), (long)b[i].procs,
 			(long)(b[i].from / USEC_PER_SEC),
 			(long)(b[i].to / USEC_PER_SEC));
-	if (!f || fclose(f))
+	if (fclose(f))
 		abort(); /* out of memory */
 	r = script_parse(text, size, "bookings", ret, err);
 	free(text);

@@ -26,20 +26,11 @@ struct sweep_file {
 /* Tells a whole line from one that was cut within its last number. */
 #define LINE_END "."
 
-static FILE *memory_file(char **text, size_t *size)
-{
-	FILE *f = open_memstream(text, size);
-
-	if (!f)
-		abort(); /* out of memory */
-	return f;
-}
-
 static char *heading(void)
 {
 	char *text;
 	size_t size;
-	FILE *f = memory_file(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 
 	fputs("# stint sweep results, version " STINT_VERSION ":", f);
 	for (int i = 0; i < NR_METRICS; i++)
@@ -230,7 +221,7 @@ int sweep_file_append(struct sweep_file *file, uint32_t cell,
 {
 	char *text;
 	size_t size;
-	FILE *to = memory_file(&text, &size);
+	FILE *to = xmemstream(&text, &size);
 	int rc;
 
 	fprintf(to, "%s%u%s", file->before, replication, file->after[cell]);

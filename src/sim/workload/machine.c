@@ -131,8 +131,8 @@ int machine_text(const char *text, char **ret, struct error *err)
 
 	if (r < 0)
 		return r;
-	f = open_memstream(&made, &size);
-	for (uint32_t i = 0; f && i < n; i += count) {
+	f = xmemstream(&made, &size);
+	for (uint32_t i = 0; i < n; i += count) {
 		for (count = 1; i + count < n; count++)
 			if (!alike(&hosts[i], &hosts[i + count]))
 				break;
@@ -140,7 +140,7 @@ int machine_text(const char *text, char **ret, struct error *err)
 			fputc(',', f);
 		write_kind(&hosts[i], count, f);
 	}
-	if (!f || fclose(f))
+	if (fclose(f))
 		abort(); /* out of memory */
 	free(hosts);
 	*ret = made;
