@@ -185,6 +185,8 @@ switches() { # PID
 	run env PMIX_MCA_gds=hash PMI_MINE=1 HYDRA_MINE=2 PMI_PORT=there:1 "$stint" run \
 		sh -c 'echo $PMIX_MCA_gds $PMI_MINE $HYDRA_MINE $PMI_PORT'
 	[ "$output" = "hash 1 2" ]
+	[ "$(st run -n 2 sh -c 'echo $STINT_JOB_ID $STINT_RANK of $STINT_RANKS' | sort | xargs)" = "2 0 of 2 2 1 of 2" ]
+	run -1 st output 1 # understood: it is that job that has none
 	run st run -x STINT_TEST_A=x=y --wdir /usr sh -c 'echo "$STINT_TEST_A $PWD $(id -u)"'
 	[ "$output" = "x=y /usr $(id -u)" ]
 	run st run --wdir /nonexistent true

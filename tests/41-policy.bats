@@ -75,6 +75,9 @@ for w, hours in (two, 1), (three, 2):
     assert abs(w["expected_us"] - one["start_us"] - hours * 3600e6) < 1e6, (w, one)'
 	[[ "$(st why 3)" == *$'\n'"it would start "????-??-??" "??:??:??", if "* ]]
 	[[ "$(st why 4)" != *"would start"* ]]
+	# Instants, as people read them.
+	[[ "$(st why 2)" == "job 2 is waiting: "*" can start at $(date -d '1 hour' +%Y-%m-%d) "??:??:??[,\ ]* ]]
+	[[ "$(st ps)" == *" can start at $(date -d '1 hour' +%Y-%m-%d) "??:??:??[,\ ]* ]]
 	for i in 2 3 4 1; do st kill $i; done
 }
 

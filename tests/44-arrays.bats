@@ -37,6 +37,11 @@ print(eval(sys.argv[1]))' "$2")" = "$3" ]
 	tasks_are "$array" 'sorted(t)' "[1, 3, 5, 7]"
 	tasks_are "${array}[3-5]" 'sorted(t)' "[3, 5]"
 	[[ "$(st history)" == *"${array}[7] "*many* ]]
+	[ "$(st history "$array" | sed 1d | wc -l)" = "$(st history | grep -c "^${array}\[")" ]
+	[[ "$(st history "${array}[7]" | sed 1d)" == "${array}[7] "*many* ]]
+	[ "$(st history --json "${array}[7]" | wc -l)" = 1 ]
+	run ! st history 4711
+	[[ "$output" == *"no account of job 4711"* ]]
 	st history --json | python3 "$BATS_TEST_DIRNAME/fields.py" "$BATS_TEST_DIRNAME/../man/stint-history.1"
 	run -1 st jobs "${array}[2]"
 	[[ "$output" == *"$array is no array with such tasks, or they are forgotten" ]]

@@ -41,6 +41,13 @@ fails() {
 	fails 2 "'x' is one word too many" hosts --json -- x
 	fails 2 "run which program?" run
 	fails 2 "7 days at most" owner evict --for=8d
+	fails 2 "none of here, away, evict and status" owner nonsense
+	fails 2 "--delay: '0' is not a time" top -d 0
+	fails 2 "write 10min, 18:30, or 2026-12-24 18:30" drain --by tomorrow h1
+	fails 2 "100000 tasks at most" submit --array 1-9999999 true
+	fails 2 "one of --csv, --swf and --json" history --csv --swf
+	fails 2 "one of --csv, --swf and --json" history --json --csv
+	fails 2 "--from, or the jobs" history -f 1 2
 	fails 2 "7 days at most" testbed owner h1 here --for=169h
 	fails 2 "too often" agent --report-every 0
 	fails 2 "neither auto nor no" agent --fast-path yes
@@ -230,6 +237,8 @@ completes() { # WANT WORD...: what the last word may become
 	completes "loadleveler lojfuf" stint policies lo
 	completes "sed1 sed2" stint sweep -p sed
 	completes "down" stint testbed d
+	completes "owner" stint testbed o
+	completes "here away evict status" stint owner ""
 	completes "" stint ps 1
 }
 
@@ -257,6 +266,20 @@ completes() { # WANT WORD...: what the last word may become
 	fails 2 "not needed" run --oversubscribe true
 	fails 2 "min-uid" run --allow-run-as-root true
 	fails 2 "-n N says how many ranks" run -c 2 true
+	for o in "-d afterok:1" "--dependency=afterok:1" "--dependency 1"; do
+		# shellcheck disable=SC2086
+		fails 2 "stint wait JOB &&" submit $o true
+	done
+	fails 2 "stint wait JOB; COMMAND" submit --mail-type=END true
+	fails 2 "stint release" submit --begin=now true
+	fails 2 "no accounts" submit -A me true
+	fails 2 "--hosts=A" run --gres=gpu:1 true
+	fails 2 "policy" run --exclusive true
+	fails 2 "--warn=SIGNAL@TIME" run --signal=USR1@10 true
+	fails 2 "--memory=SIZE" run --mem-per-cpu=1G true
+	fails 2 "< FILE" run -i file true
+	fails 2 "no terminal" run --pty sh
+	fails 1 "where is the controller" run --mem 1G true
 	run "$stint" run --help
 	[[ "$output" != *hostfile* && "$output" != *ntasks* ]]
 }

@@ -53,6 +53,8 @@ while True:
 	st drain --by=10min --reason="new disk" h1
 	where_is 1 "['h2']"
 	grep -E 'migrate job 1 rank 0 to h2 (within|at once)' "$bed/controller.log"
+	# When that is, as people read it.
+	st why 1 | grep "empty by $(date +%Y)-..-.. ..:..:..[,;]"
 	[ "$(json '[(h["drain_who"], h["drain_reason"], 0 < h["drain_by_us"] - h["drain_since_us"] <= 600e6) for h in j]' hosts)" = \
 		"[('root', 'new disk', True), ('', '', False)]" ]
 	st hosts | grep '^h1 is drained by root, since .*, to be empty by .*: new disk'

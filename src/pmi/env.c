@@ -76,6 +76,13 @@ static void env_unset(char **env, const char *name)
 	} while (env[i++]);
 }
 
+void pmi_env_name(char ***env, const char *job, uint32_t rank, uint32_t size)
+{
+	env_set(env, "STINT_JOB_ID", job, true);
+	env_set_uint(env, "STINT_RANK", rank);
+	env_set_uint(env, "STINT_RANKS", size);
+}
+
 void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,
 		 const char *device, const char *preload)
 {

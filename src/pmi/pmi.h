@@ -142,4 +142,10 @@ int pmi_server_load(const void *p, size_t n,
 void pmi_env_add(char ***env, int fd, uint32_t rank, uint32_t size,
 		 const char *device, const char *preload);
 
+/*
+ * What any program may want to know of itself, likewise: STINT_JOB_ID, STINT_RANK
+ * and STINT_RANKS, how many there are.
+ */
+void pmi_env_name(char ***env, const char *job, uint32_t rank, uint32_t size);
+
 #endif

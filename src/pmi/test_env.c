@@ -41,6 +41,10 @@ static void environment(void **state)
 	assert_string_equal(env_of(env, "UCX_TLS"), "tcp,self");
 	assert_string_equal(env_of(env, "UCX_LOG_LEVEL"), "info");
 	assert_null(env_of(env, "PMI_PORT"));
+	pmi_env_name(&env, "12", 2, 4);
+	assert_string_equal(env_of(env, "STINT_JOB_ID"), "12");
+	assert_string_equal(env_of(env, "STINT_RANK"), "2");
+	assert_string_equal(env_of(env, "STINT_RANKS"), "4");
 	assert_string_equal(env_of(env, "PMIX_MCA_gds"), "hash");
 	for (char **e = env; *e; e++)
 		free(*e);

@@ -222,6 +222,7 @@ static int begin_pmi(struct keeper_rank *rank, const Keeper__Pmi *pmi,
 		keep_tmp(rank, preload, nr_tmp);
 	pmi_env_add(&rank->env, PMI_FD_IN_RANK, rank->id.rank, pmi->size,
 		    *pmi->device ? pmi->device : "eth0", preload);
+	pmi_env_name(&rank->env, rank->id.job, rank->id.rank, pmi->size);
 	return pmi_server_create(rank->id.rank, pmi->size, pmi->kvsname,
 				 &keeper_pmi_exchange, rank, &rank->pmi, err);
 }

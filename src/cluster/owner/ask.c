@@ -109,7 +109,8 @@ int owner_say(const char *run_dir, const char *verb, uint64_t span,
 	say.for_usec = span;
 	if (!say.here && !say.evict && strcmp(verb, "away"))
 		return error_set(err, -EINVAL,
-				 "'%s' is none of here, away and evict", verb);
+				 "'%s' is none of here, away, evict and status",
+				 verb);
 	r = owner_ask(run_dir, MESSAGE_BODY(OWNER_SAY), &say, &m, err);
 	if (!r)
 		message_free(m);

@@ -63,6 +63,8 @@ struct task_words {
 	size_t nr, cap;
 };
 void task_words_clear(struct task_words *w);
+/* Is it one of these; of no words: of any. */
+bool task_words_have(const struct task_words *w, uint32_t task);
 
 /* "JOB", or "JOB[TASKS]" where JOB is the number of an array: tasks.nr 0 is all of it. */
 struct job_word {

@@ -2,6 +2,7 @@
  * history.c - stint history: what jobs that are over asked for and had
  */
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -27,6 +28,8 @@ static const struct argp_option options[] = {
 struct args {
 	struct client_options client;
 	Control__GetHistory ask;
+	struct job_words jobs; /* none: all */
+	size_t nr_shown;       /* of the present word's */
 	void (*print)(struct args *a, const Control__Account *c);
 	bool head;	/* is printed */
 	uint64_t begin; /* of a trace */
@@ -281,13 +284,19 @@ static error_t parse_history(int key, char *arg, struct argp_state *state)
 	case KEY_CSV:
 	case KEY_SWF:
 		if (a->print != print_account)
-			command_misuse(state, "one form of them");
+			command_misuse(state, "one of --csv, --swf and --json");
 		a->print = key == KEY_CSV ? print_csv : print_swf;
 		return 0;
 	case 'f':
 		return command_parsed(state, parse_job(arg, &a->ask.from, &err),
 				      &err);
+	case ARGP_KEY_ARG:
+		return command_next_job(state, arg, &a->jobs);
 	case ARGP_KEY_END:
+		if (a->client.json && a->print != print_account)
+			command_misuse(state, "one of --csv, --swf and --json");
+		if (a->jobs.nr && a->ask.from)
+			command_misuse(state, "--from, or the jobs one by one");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -297,7 +306,7 @@ static error_t parse_history(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options,
 	parse_history,
-	0,
+	"[JOB...]",
 	"Show what jobs that are over asked for and had, also those that `stint ps` "
 	"knows no more.",
 	0,
@@ -305,33 +314,82 @@ static const struct argp argp = {
 	0
 };
 
-static int ask_history(struct client *c, void *args, struct error *err)
+/* Is the account one of those that are asked for; NULL: all are. */
+static bool is_meant(const struct job_word *w, const Control__Account *c)
 {
-	struct args *a = args;
+	if (!w)
+		return true;
+	if (c->array != w->job)
+		return c->job == w->job && !w->tasks.nr;
+	return task_words_have(&w->tasks, c->task);
+}
+
+/* A page of them.  A job's account is the first of its page, or is not there. */
+static void show_page(struct args *a, const struct job_word *w,
+		      const Control__History *page)
+{
+	for (size_t i = 0; i < page->n_accounts; i++)
+		if (is_meant(w, page->accounts[i])) {
+			a->print(a, page->accounts[i]);
+			a->nr_shown++;
+		}
+	a->ask.from = page->next > a->ask.from ? page->next : 0;
+	if (w && (!page->n_accounts || page->accounts[0]->array != w->job))
+		a->ask.from = 0;
+}
+
+static int ask_pages(struct client *c, struct args *a, const struct job_word *w,
+		     struct error *err)
+{
 	Control__Message *m;
 	int r;
 
-	if (a->client.json)
-		a->print = print_account_json;
+	a->nr_shown = 0;
 	do {
 		r = client_ask(c, MESSAGE_BODY(GET_HISTORY), &a->ask,
 			       MESSAGE_BODY(HISTORY), NULL, NULL, &m, err);
 		if (r < 0)
 			return r;
-		for (size_t i = 0; i < m->history->n_accounts; i++)
-			a->print(a, m->history->accounts[i]);
-		a->ask.from =
-			m->history->next > a->ask.from ? m->history->next : 0;
+		show_page(a, w, m->history);
 		message_free(m);
 	} while (a->ask.from);
-	return EXIT_OK;
+	return 0;
+}
+
+static int ask_word(struct client *c, void *args, size_t i, struct error *err)
+{
+	struct args *a = args;
+	const struct job_word *w = &a->jobs.at[i];
+	int r;
+
+	a->ask.from = w->job;
+	r = ask_pages(c, a, w, err);
+	if (!r && !a->nr_shown)
+		r = error_set(err, -ESRCH,
+			      "no account of job %" PRIu64 "; `stint ps "
+			      "--all` lists those that are not over, too",
+			      w->job);
+	return r;
+}
+
+static int ask_history(struct client *c, void *args, struct error *err)
+{
+	struct args *a = args;
+
+	if (a->client.json)
+		a->print = print_account_json;
+	if (a->jobs.nr)
+		return client_each("history", c, a->jobs.nr, ask_word, a, err);
+	return ask_pages(c, a, NULL, err);
 }
 
 int cmd_history(int argc, char **argv)
 {
 	struct args a = { .ask = CONTROL__GET_HISTORY__INIT,
 			  .print = print_account };
+	int r = client_main("history", &argp, CLIENT_JSON, argc, argv,
+			    ask_history, &a);
 
-	return client_main("history", &argp, CLIENT_JSON, argc, argv,
-			   ask_history, &a);
+	job_words_clear(&a.jobs);
+	return r;
 }

@@ -56,6 +56,14 @@ void task_words_clear(struct task_words *w)
 	*w = (struct task_words){ .range = NULL };
 }
 
+bool task_words_have(const struct task_words *w, uint32_t task)
+{
+	for (size_t i = 0; i < w->nr; i++)
+		if (task >= w->range[i]->first && task <= w->range[i]->last)
+			return true;
+	return !w->nr;
+}
+
 static void add_range(void *ctx, const struct task_range *r)
 {
 	Control__TaskRange *to = xmalloc(sizeof(*to));

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cmd/client/client_options.h"
+#include "cmd/client/instants.h"
 #include "cmd/client/listing.h"
 #include "core/json.h"
 #include "core/plain.h"
@@ -63,6 +64,14 @@ static void print_rank(const Control__RankInfo *r, size_t n)
 	putchar('\n');
 }
 
+static void print_why(const char *why)
+{
+	char *text = instants_told(why);
+
+	printf("  (%s)", text);
+	free(text);
+}
+
 /*
  * With all its ranks, or those alone that are not just where they are; number: of
  * it, or of the jobs that the line is for.
@@ -89,7 +98,7 @@ static void print_job(Control__JobInfo *i, const char *number, bool ranks)
 	if (i->state == CONTROL__STATE__DONE)
 		printf("  [exit %u]", i->exit);
 	if (*i->why)
-		printf("  (%s)", i->why);
+		print_why(i->why);
 	putchar('\n');
 	if (i->state == CONTROL__STATE__WAITING)
 		return;

@@ -18,9 +18,23 @@ enum { KEY_HABIT = 1024 };
 	"your environment goes along; one variable more is -x NAME=VALUE"
 #define SET_MCA \
 	"Open MPI's settings go by the environment: -x OMPI_MCA_NAME=VALUE"
-#define OVERSUB	 "not needed: ranks may share cores, and the policy chooses"
-#define AS_ROOT	 "root runs no jobs unless the controller's min-uid lets it"
-#define LABEL	 "--label puts [RANK] before each line"
+#define OVERSUB "not needed: ranks may share cores, and the policy chooses"
+#define AS_ROOT "root runs no jobs unless the controller's min-uid lets it"
+#define LABEL	"--label puts [RANK] before each line"
+#define DEPEND                                                              \
+	"jobs do not wait for each other: give `stint wait JOB &&` before " \
+	"this command"
+#define MAIL	 "nobody is written to: `stint wait JOB; COMMAND` tells the end"
+#define BEGIN	 "--hold keeps a submitted job until `stint release`"
+#define NO_UNITS "there are no accounts or classes: a job is its user's"
+#define DEVICES                                                            \
+	"hosts lend processors and memory: those with what else you need " \
+	"are named, --hosts=A,B,..."
+#define ORDER	 "the controller's policy orders the queue, and shares hosts"
+#define EACH	 "--memory=SIZE limits each rank"
+#define STDIN	 "`stint run` gives rank 0 its own standard input: < FILE"
+#define NO_TTY	 "ranks have no terminal; standard input goes to rank 0"
+#define WARNING	 "--warn=SIGNAL@TIME, with --limit"
 #define NO_PARTS "there are no partitions; --hosts=A,B,... names hosts"
 
 /*
@@ -70,6 +84,28 @@ static const struct argp_option options[] = {
 	WORD("tag-output", LABEL),
 	WORD("partition", NO_PARTS),
 	LETTER('p', NO_PARTS),
+	WORD("dependency", DEPEND),
+	LETTER('d', DEPEND),
+	WORD("mail-type", MAIL),
+	WORD("mail-user", MAIL),
+	WORD("begin", BEGIN),
+	LETTER('b', BEGIN),
+	WORD("account", NO_UNITS),
+	LETTER('A', NO_UNITS),
+	WORD("qos", NO_UNITS),
+	LETTER('q', NO_UNITS),
+	WORD("gres", DEVICES),
+	WORD("gpus", DEVICES),
+	LETTER('G', DEVICES),
+	LETTER('C', DEVICES),
+	WORD("exclusive", ORDER),
+	WORD("nice", ORDER),
+	WORD("priority", ORDER),
+	WORD("mem-per-cpu", EACH),
+	WORD("input", STDIN),
+	LETTER('i', STDIN),
+	WORD("pty", NO_TTY),
+	WORD("signal", WARNING),
 	{ 0 }
 };
 

@@ -2,8 +2,10 @@
 #include "cmd/client/run_print.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,6 +14,7 @@
 
 #include "cluster/client/lines.h"
 #include "cluster/conn/loop.h"
+#include "cmd/client/instants.h"
 #include "core/io.h"
 #include "core/log.h"
 #include "core/units.h"
@@ -274,4 +277,13 @@ void run_print_drain(struct run_print *p)
 		    io_write_full(fd_of(c->stream), c->data + c->at,
 				  c->n - c->at) < 0)
 			p->dead = true;
+}
+
+void run_print_waiting(const char *name, uint64_t job, const char *why)
+{
+	char *text = instants_told(why);
+
+	fprintf(stderr, "stint %s: job %" PRIu64 " waits: %s\n", name, job,
+		text);
+	free(text);
 }

@@ -51,4 +51,7 @@ void run_print_drop(struct run_print *p);
 /* Write what waits, however long that takes. */
 void run_print_drain(struct run_print *p);
 
+/* Tell on stderr why the job of the command `stint NAME` waits. */
+void run_print_waiting(const char *name, uint64_t job, const char *why);
+
 #endif

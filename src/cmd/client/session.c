@@ -159,8 +159,7 @@ static bool on_state(struct run *r, Control__Message *m)
 		r->joined = true;
 	}
 	if (s->state == CONTROL__STATE__WAITING && isatty(STDERR_FILENO))
-		fprintf(stderr, "stint %s: job %" PRIu64 " waits: %s\n",
-			r->session->name, r->job, s->why);
+		run_print_waiting(r->session->name, r->job, s->why);
 	if (s->state != CONTROL__STATE__DONE || r->done)
 		return false;
 	r->done = m->job_state;

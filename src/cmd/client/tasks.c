@@ -11,8 +11,9 @@
 static int refuse_word(const char *text, struct error *err)
 {
 	return error_set(err, -EINVAL,
-			 "'%s' are no tasks: write 1-100, 0-90:10 or 1,3,5-7",
-			 text);
+			 "'%s' are no tasks: write 1-100, 0-90:10 or 1,3,5-7, "
+			 "%d tasks at most",
+			 text, TASKS_MOST);
 }
 
 /* A number, up to where `until` has a character. */

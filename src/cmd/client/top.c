@@ -347,7 +347,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'd':
 		return command_parsed(
-			state, command_span(arg, "delay", &a->delay, &err),
+			state, command_span(arg, "--delay", &a->delay, &err),
 			&err);
 	case 'n':
 		return command_parsed(state,

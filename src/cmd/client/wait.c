@@ -77,13 +77,7 @@ static void show_account(struct args *a, const struct job_word *w,
 				 .exit = c->exit,
 				 .why = c->why };
 
-	for (size_t i = 0; i < w->tasks.nr; i++)
-		if (c->task >= w->tasks.range[i]->first &&
-		    c->task <= w->tasks.range[i]->last) {
-			show(a, &e);
-			return;
-		}
-	if (!w->tasks.nr)
+	if (task_words_have(&w->tasks, c->task))
 		show(a, &e);
 }
 

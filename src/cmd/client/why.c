@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "cmd/client/client_options.h"
+#include "cmd/client/instants.h"
 #include "cmd/client/listing.h"
 #include "core/json.h"
 #include "core/units.h"
@@ -43,21 +45,13 @@ static const struct argp argp = {
 	0
 };
 
-static const char *show_time(uint64_t usec, char ret[32])
-{
-	time_t at = (time_t)(usec / USEC_PER_SEC);
-	struct tm tm;
-
-	strftime(ret, 32, "%F %T", localtime_r(&at, &tm));
-	return ret;
-}
-
 static void print_why(const Control__Why *w)
 {
-	char when[32];
+	char *now = instants_told(w->now), when[32];
 
 	printf("job %" PRIu64 " is %s%s%s\n", w->job, state_name(w->state),
-	       *w->now ? ": " : "", w->now);
+	       *w->now ? ": " : "", now);
+	free(now);
 	if (w->expected_usec)
 		printf("it would start %s, if jobs take their estimates or "
 		       "limits and nothing else happens\n",
@@ -69,7 +63,10 @@ static void print_why(const Control__Why *w)
 	for (size_t i = 0; i < w->n_planned; i++) {
 		const Control__Planned *p = w->planned[i];
 
-		printf("%s  %s", show_time(p->at_usec, when), p->text);
+		char *text = instants_told(p->text);
+
+		printf("%s  %s", show_time(p->at_usec, when), text);
+		free(text);
 		if (p->times > 1)
 			printf(" (%u times)", p->times);
 		putchar('\n');

@@ -156,8 +156,8 @@ int command_until(const char *text, const char *option, uint64_t *ret,
 {
 	time_t now = time(NULL), at;
 
-	if (!strchr(text, ':'))
-		return command_span(text, option, ret, err);
+	if (!strchr(text, ':') && !command_span(text, option, ret, err))
+		return 0;
 	if (!read_clock(text, now, &at))
 		return error_set(
 			err, -EINVAL,

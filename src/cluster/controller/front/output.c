@@ -56,7 +56,7 @@ void ctl_output_read(struct ctl_peer *p, uint64_t re, struct ctl_job *job,
 	struct pieces l = { .to = &answer };
 
 	if (!job->spec->detached) {
-		ctl_send_failed(p, re, -EINVAL,
+		ctl_send_failed(p, re, -ESRCH,
 				"what job %llu prints goes to its `stint run`",
 				(unsigned long long)job->id);
 		return;
