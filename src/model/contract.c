@@ -318,3 +318,11 @@ const char *closed_text(enum closed why)
 {
 	return texts[why];
 }
+
+bool lending_differs(const struct lending *a, const struct lending *b)
+{
+	return a->closed != b->closed || a->leave != b->leave ||
+	       a->leave_by != b->leave_by ||
+	       a->freeze_until != b->freeze_until ||
+	       a->freeze_most != b->freeze_most;
+}

@@ -145,6 +145,7 @@ struct lending {
 				at once */
 	usec_t freeze_most;  /* who cannot leave stands still no longer */
 };
+bool lending_differs(const struct lending *a, const struct lending *b);
 
 /* evict: somebody there wants all guests gone, whatever the terms. */
 struct lending contract_lending(const struct contract *c,

@@ -147,14 +147,6 @@ static void set_claims(struct lend *l)
 		movers_rest(l->movers);
 }
 
-static bool lending_differs(const struct lending *a, const struct lending *b)
-{
-	return a->closed != b->closed || a->leave != b->leave ||
-	       a->leave_by != b->leave_by ||
-	       a->freeze_until != b->freeze_until ||
-	       a->freeze_most != b->freeze_most;
-}
-
 static struct lending lending_at(const struct lend *l, const struct moment *now)
 {
 	const struct agent *a = l->agent;
@@ -250,9 +242,7 @@ bool lend_look(struct agent *a)
 
 static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 {
-	struct lend *l = arg;
-
-	lend_look(l->agent);
+	lend_look(((struct lend *)arg)->agent);
 	return 0;
 }
 

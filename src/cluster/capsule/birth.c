@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <linux/securebits.h>
 #include <sched.h>
@@ -171,19 +170,6 @@ static int become(const struct capsule_spec *spec, uid_t uid, struct error *err)
 	return 0;
 }
 
-/*
- * The keys of whoever started the agent, a login's for example, would be every rank's to
- * read, and what one rank adds any other's: who is in a session keyring has them all.  Where
- * the kernel has no keys, or forbids these calls, ranks have none either.
- */
-int birth_leave_keys(struct error *err)
-{
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 &&
-	    errno != ENOSYS && errno != EPERM)
-		return error_sys(err, -errno, "cannot make a session keyring");
-	return 0;
-}
-
 /* ---- init, before it is one ---- */
 
 struct birth {
@@ -236,7 +222,7 @@ static _Noreturn void newborn_main(const struct birth *b)
 	/* First of all, so that what it does counts there. */
 	word.code = lasting ? cgroup_enter_joined(b->init->cg, &word.error)
 			    : cgroup_enter(b->init->cg, &word.error);
-	if (word.code < 0 || (word.code = birth_leave_keys(&word.error)) < 0 ||
+	if (word.code < 0 || (word.code = ids_leave_keys(&word.error)) < 0 ||
 	    (word.code = await_ids(b->init->ctl, &word.error)) < 0 ||
 	    (!b->has_clocks &&
 	     (word.code = set_clocks(b->spec, &word.error)) < 0) ||

@@ -1,9 +1,11 @@
 /*
- * ids.c - which ids there are in a user namespace that is new
+ * ids.c - which ids there are in a user namespace that is new, and a keyring of one's own
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cluster/capsule/priv.h"
@@ -76,4 +78,17 @@ int ids_map_program(pid_t pid, const struct capsule_spec *spec,
 	snprintf(text, sizeof(text), "%u %u 1\n", spec->uid, spec->uid);
 	r = write_proc(pid, "uid_map", text, err);
 	return r < 0 ? r : map_groups(pid, spec, spec->nr_groups, err);
+}
+
+/*
+ * The keys of whoever started the agent, a login's for example, would be every rank's to
+ * read, and what one rank adds any other's: who is in a session keyring has them all.  Where
+ * the kernel has no keys, or forbids these calls, ranks have none either.
+ */
+int ids_leave_keys(struct error *err)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 &&
+	    errno != ENOSYS && errno != EPERM)
+		return error_sys(err, -errno, "cannot make a session keyring");
+	return 0;
 }

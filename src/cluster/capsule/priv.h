@@ -364,13 +364,13 @@ int renew_begin(const struct init_args *args, const struct request *req,
 /* Before /proc/sys is sealed. */
 void renew_prepare(void);
 
-/* Have a session keyring of one's own. */
-int birth_leave_keys(struct error *err) must_check;
 /* ids.c: in the user namespace of that process, by the keeper; by an init that lasts. */
 int ids_map(pid_t pid, const struct capsule_spec *spec, bool lasting,
 	    struct error *err) must_check;
 int ids_map_program(pid_t pid, const struct capsule_spec *spec,
 		    struct error *err) must_check;
+/* Have a session keyring of one's own. */
+int ids_leave_keys(struct error *err) must_check;
 /* Let init be born; it sets up the capsule's inside and answers.  The rest of c must be there. */
 int birth_init(struct capsule *c, const struct capsule_spec *spec,
 	       struct error *err) must_check;

@@ -344,8 +344,7 @@ static void become_own(const struct program *prog)
 		give_up(prog, r, &err);
 	if (unshare(CLONE_NEWCGROUP) < 0)
 		give_up_sys(prog, -errno, "cannot make a namespace of groups");
-	if ((r = birth_leave_keys(&err)) < 0 ||
-	    (r = drop_bounding_set(&err)) < 0)
+	if ((r = ids_leave_keys(&err)) < 0 || (r = drop_bounding_set(&err)) < 0)
 		give_up(prog, r, &err);
 	if (setresuid(uid, uid, uid) < 0)
 		give_up_sys(prog, -errno, "cannot become user %u", uid);
