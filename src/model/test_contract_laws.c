@@ -18,6 +18,7 @@ struct script {
 	struct random_stream r;
 	bool steps, papers;
 	unsigned in_day;  /* disturbances, counted by this test, */
+	unsigned returns; /* ... and all of the owner's returns, */
 	usec_t day_began; /* ... since then */
 	usec_t day_ends;
 	bool traces; /* does a guest leave traces? */
@@ -44,7 +45,7 @@ static void look_at_days(struct script *s)
 		assert_true(c.ends % DAY == 0);
 	s->day_began = s->day_ends;
 	s->day_ends = c.ends;
-	s->in_day = 0;
+	s->in_day = s->returns = 0;
 }
 
 /*
@@ -61,6 +62,8 @@ static void host_lives(struct script *s)
 	scene.touched = scene.here || was ? now : scene.touched;
 	feed();
 	look_at_days(s);
+	s->returns += scene.here && !was;
+	assert_int_equal(c.returns, s->returns);
 	if (scene.here && !was && (scene.guests || s->traces)) {
 		assert_true(c.disturbed == ++s->in_day);
 		assert_true(s->in_day <= terms.disturb);
@@ -268,6 +271,49 @@ static void still_is_still(void **state)
 	assert_true(still[true] > 20000 && still[false] > 20000);
 }
 
+/*
+ * Whoever is started again has the last paper that had to be written, and knows from it what
+ * those know who run on.
+ */
+static void the_last_paper_says_it_all(void **state)
+{
+	struct contract written, is;
+	struct random_stream r;
+	unsigned slow = 0;
+	char *last = NULL;
+
+	(void)state;
+	random_init(&r, 4, "paper", 0);
+	for (int i = 0; i < 40000; i++) {
+		if (i % 4000 == 0)
+			other_terms(&r);
+		stir(&r);
+		feed();
+		if (i % 4000 == 0 || contract_differs(&written, &c)) {
+			written = c;
+			free(last);
+			on_paper("a");
+			last = paper;
+			continue;
+		}
+		is = c;
+		slow += c.closed == CLOSED_SLOW;
+		paper = strdup(last);
+		assert_int_equal(from_paper("a"), 0);
+		assert_int_equal(c.closed, is.closed);
+		assert_int_equal(c.disturbed, is.disturbed);
+		assert_int_equal(c.returns, is.returns);
+		assert_int_equal(c.used, is.used);
+		assert_int_equal(c.ends, is.ends);
+		assert_int_equal(c.scene.here, is.scene.here);
+		assert_int_equal(c.giving < 0, is.giving < 0);
+		assert_int_equal(c.leaving < 0, is.leaving < 0);
+		c = is;
+	}
+	assert_true(slow > 1000);
+	free(last);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +323,7 @@ int main(void)
 		cmocka_unit_test_setup(steps_neither_give_nor_take, fresh),
 		cmocka_unit_test_setup(changes_are_announced, fresh),
 		cmocka_unit_test_setup(still_is_still, fresh),
+		cmocka_unit_test_setup(the_last_paper_says_it_all, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,9 @@ static bool naive(const struct view *view, uint32_t n, uint32_t *ret)
 	for (uint32_t i = 0; i < n; i++) {
 		best = NULL;
 		for_each_host (h, view)
-			if (here[h->ix] < host_cores(h) &&
+			if (here[h->ix] < host_cores(h) && !h->reserved &&
+			    here[h->ix] - h->nr_active + h->nr_ranks <
+				    h->slots &&
 			    (!best ||
 			     better(h, here[h->ix], best, here[best->ix])))
 				best = h;
@@ -78,6 +80,12 @@ static void the_best_each_time(void **state)
 		for (uint32_t i = 0; i < HOSTS; i++)
 			view.hosts[i].nr_active = view.hosts[i].nr_ranks =
 				(uint32_t)random_below(&r, 2);
+		/* Or some stand still, and hold their slots. */
+		for (uint32_t i = 0; run % 2 && i < HOSTS; i++) {
+			view.hosts[i].nr_ranks += (uint32_t)random_below(&r, 2);
+			view.hosts[i].slots = 2 + (uint32_t)random_below(&r, 3);
+			view.hosts[i].reserved = !random_below(&r, 8);
+		}
 		can = naive(&view, n, want);
 		assert_int_equal(place_on_cores(&view, NULL, n, got), can);
 		if (can)

@@ -332,6 +332,63 @@ static void one_alone_sees_to_owners(void **state)
 	}
 }
 
+/* Nobody starts before the head of the queue who could, which waits for more hosts. */
+static void first_come_first_served(void **state)
+{
+	static const char *const specs[] = {
+		"dynamic-sed", "dynamic-sed-1997", "harvest",	    "stint",
+		"dynamite",    "spread",	   "g-loadsharing", "sed2"
+	};
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 4, "fcfs", 0);
+	for (unsigned round = 0; round < 400; round++) {
+		const char *spec = specs[round % 8];
+		struct plan plan = PLAN_INIT;
+		struct host hosts[6];
+		const struct job *j;
+		struct policy *p;
+		bool waits = false;
+		struct view v;
+
+		for (int i = 0; i < 6; i++)
+			hosts[i] = (struct host){
+				.speed = 1, .cores = 1, .slots = 1, .up = true
+			};
+		view_init_hosts(&v, hosts, 6);
+		v.now = 9000 * USEC_PER_SEC;
+		assert_int_equal(policy_create(spec, 1, &v, &p, NULL), 0);
+		for (int i = 1; i <= 5; i++) {
+			struct event e = { .type = EVENT_ARRIVE };
+
+			e.job = arrive(&v, i,
+				       1 + (uint32_t)random_below(&r, 6));
+			policy_event(p, &v, &e);
+		}
+		v.now += 1000 * USEC_PER_SEC; /* hosts are quiet by now */
+		plan_reset(&plan, &v);
+		policy_decide(p, &v, &plan);
+		for_each_waiting(j, &v)
+		{
+			bool starts = false;
+
+			for (size_t i = 0; i < plan.nr; i++)
+				starts |= plan.entry[i].type == PLAN_START &&
+					  plan.entry[i].job == j;
+			if (starts && waits)
+				fail_msg("%s: job %d starts before another",
+					 spec, (int)j->id);
+			waits |= !starts;
+			if (!starts && j->id == 1)
+				fail_msg("%s: nobody starts", spec);
+		}
+		plan_clear(&plan);
+		policy_destroy(p);
+		view_clear(&v);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +400,7 @@ int main(void)
 		cmocka_unit_test(timers_after_a_restart),
 		cmocka_unit_test(no_estimate_is_the_longest),
 		cmocka_unit_test(one_alone_sees_to_owners),
+		cmocka_unit_test(first_come_first_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,12 +167,19 @@ static bool evicts_any(const struct world *w, const struct job *j)
 	return false;
 }
 
-/* No host has two jobs that run, and no owner one who is a guest. */
+/*
+ * No host has two jobs that run, or more ranks than slots, and no owner one who is a guest.
+ */
 static void check_running(const struct world *w)
 {
 	int64_t on[HOSTS] = { 0 };
 	const struct job *j;
+	const struct host *h;
 
+	for_each_host (h, &w->view)
+		if (h->nr_ranks > h->slots)
+			fail_msg("%s, state %u: more ranks than slots", w->spec,
+				 (unsigned)w->seed);
 	for_each_running(j, &w->view)
 	{
 		if (j->state != JOB_RUNNING)
@@ -288,6 +295,35 @@ static void at_home_a_job_is_no_guest(void **state)
 	}
 }
 
+/* Slots for one, two or three ranks: a job without a turn keeps its own (check_running()). */
+static void no_host_has_more_ranks_than_slots(void **state)
+{
+	unsigned full = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < STATES; seed++) {
+		struct random_stream r;
+		struct world w;
+
+		world_begin(&w, "borrow:slice=100", seed, USERS);
+		random_init(&r, seed, "slots", 0);
+		for (uint32_t h = 0; h < HOSTS; h++)
+			w.view.hosts[h].slots =
+				1 + (uint32_t)random_below(&r, 3);
+		for (int i = 0; i < STEPS; i++) {
+			w.view.now += SLICE / 5;
+			pass(&w);
+			jobs_change(&w, &r);
+			owners_come(&w, &r);
+			for (uint32_t h = 0; h < HOSTS; h++)
+				full += w.view.hosts[h].nr_ranks ==
+					w.view.hosts[h].slots;
+		}
+		world_end(&w);
+	}
+	assert_true(full > STATES); /* or nothing would have been tried */
+}
+
 /* ---- as if there were no owners ---- */
 
 static void same_jobs_run(const struct world *a, const struct world *b)
@@ -394,6 +430,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(at_home_a_job_is_no_guest),
+		cmocka_unit_test(no_host_has_more_ranks_than_slots),
 		cmocka_unit_test(all_at_home_is_as_without_owners),
 		cmocka_unit_test(alone_it_always_has_its_hosts),
 		cmocka_unit_test(who_is_left_out_claims_nothing),

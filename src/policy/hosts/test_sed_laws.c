@@ -1,8 +1,10 @@
 /* test_sed_laws.c - what holds of SED's state on random hosts, whatever happens to jobs */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -124,11 +126,76 @@ static void hosts_are_as_their_jobs_say(void **state)
 	assert_true(changes > 6000);
 }
 
+/* Virtual nodes of class k that a host has, by the text's formula for SED2. */
+static int nodes(const struct sed_host *h, int k)
+{
+	double most = fmin(k + 0.5, h->threshold);
+	int n = (int)floor(most / h->alpha - h->load - h->external + 1e-9);
+
+	return n > 0 ? n : 0;
+}
+
+static double delay_of_one_more(const struct sed_host *h)
+{
+	return h->alpha * (1 + h->load + h->external);
+}
+
+/* Whoever would delay the next process less than a host that the job got is full. */
+static void check_filled(const struct sed *sed, const struct sed_host *before,
+			 const struct sed_job *job)
+{
+	for (int p = 0; p < job->size; p++)
+		for (int i = 0; i < sed->nr_hosts; i++) {
+			const struct sed_host *a = &before[job->hosts[p]];
+			int got = sed->hosts[i].load - before[i].load;
+
+			if (delay_of_one_more(&before[i]) <
+			    delay_of_one_more(a))
+				assert_int_equal(got,
+						 nodes(&before[i], job->class));
+		}
+}
+
+static void hosts_that_delay_least_are_filled_first(void **state)
+{
+	struct random_stream r;
+	unsigned starts = 0;
+
+	(void)state;
+	random_init(&r, 5, "sed", 0);
+	for (int round = 0; round < 1000; round++) {
+		double alpha[12];
+		struct sed sed;
+
+		for (int i = 0; i < 12; i++)
+			alpha[i] = 1 + (double)random_below(&r, 8) / 2;
+		sed_init(&sed, SED2, alpha, 12);
+		for (int i = 0; i < 12; i++)
+			sed.hosts[i].external = (double)random_below(&r, 3) / 2;
+		for (uint64_t id = 1; id <= 10; id++) {
+			struct sed_host before[12];
+			int size = 0, class;
+
+			memcpy(before, sed.hosts, sizeof(before));
+			class = sed_map(&sed, 1, 1 + (int)random_below(&r, 12),
+					&size);
+			if (!class)
+				break;
+			check_filled(&sed, before,
+				     sed_start(&sed, id, class, size));
+			starts++;
+		}
+		sed_clear(&sed);
+	}
+	assert_true(starts > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_machine_offers_every_host),
 		cmocka_unit_test(hosts_are_as_their_jobs_say),
+		cmocka_unit_test(hosts_that_delay_least_are_filled_first),
 	};
 
 	return cmocka_run_group_tests_name("sed_laws", tests, NULL, NULL);

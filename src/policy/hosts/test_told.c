@@ -152,11 +152,42 @@ static void the_ring_is_as_it_was(void **state)
 	world_end(&w);
 }
 
+/*
+ * Jobs of 3 and 4 hosts: none begins above the most, and of those that are as high the first
+ * goes first.
+ */
+static void no_priority_is_above_the_most(void **state)
+{
+	(void)state;
+	for (int most = 1; most <= 6; most++) {
+		struct world w;
+		struct job *a, *b;
+		char spec[40], line[40], *saved;
+
+		snprintf(spec, sizeof(spec), "lst:slice=100,maxprio=%d", most);
+		world_begin(&w, spec, 4);
+		a = arrive(&w, 1, 3);
+		b = arrive(&w, 2, 4);
+		saved = policy_save(w.policy, &w.view);
+		for (int id = 1; id <= 2; id++) {
+			snprintf(line, sizeof(line), "\n%d %d ", id,
+				 id + 2 < most ? id + 2 : most);
+			assert_non_null(strstr(saved, line));
+		}
+		free(saved);
+		pass(&w);
+		assert_true((most <= 3 ? a : b)->state == JOB_RUNNING);
+		assert_true((most <= 3 ? b : a)->state == JOB_WAITING);
+		world_end(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(just_enough_is_not_too_few),
 		cmocka_unit_test(processes_are_those_that_will_be_there),
+		cmocka_unit_test(no_priority_is_above_the_most),
 		cmocka_unit_test(the_ring_is_as_it_was),
 	};
 

@@ -256,10 +256,57 @@ static void who_fits_starts(void **state)
 	assert_true(starts > ROUNDS && told > ROUNDS);
 }
 
+/* All open and idle: does a job of so many ranks start? */
+static bool starts_alone(const struct host *hosts, int64_t size)
+{
+	struct job *j;
+	bool starts;
+
+	view_init_hosts(&view, hosts, HOSTS);
+	plan = (struct plan)PLAN_INIT;
+	j = view_job_create(&view);
+	j->id = 1;
+	j->size = j->min_size = (uint32_t)size;
+	tell(&(struct event){ .type = EVENT_ARRIVE, .job = j });
+	plan_reset(&plan, &view);
+	placed_start(&placed, &view, &plan);
+	starts = start_of(j) != NULL;
+	end();
+	return starts;
+}
+
+/* The largest job that may ever start is what is told when one is submitted. */
+static void the_most_is_what_just_starts(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 2, "placed", 0);
+	for (int round = 0; round < ROUNDS / 10; round++) {
+		struct host hosts[HOSTS];
+		int64_t most;
+
+		for (int i = 0; i < HOSTS; i++)
+			hosts[i] = (struct host){
+				.speed = 1,
+				.cores = 1 + (uint32_t)random_below(&r, 3),
+				.slots = 1 + (uint32_t)random_below(&r, 3),
+				.up = true,
+			};
+		placed = (struct placed){ .oversubscribe = round % 2 };
+		view_init_hosts(&view, hosts, HOSTS);
+		most = placed_most(&placed, &view);
+		view_clear(&view);
+		assert_true(starts_alone(hosts, most));
+		assert_false(starts_alone(hosts, most + 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_fits_starts),
+		cmocka_unit_test(the_most_is_what_just_starts),
 	};
 
 	return cmocka_run_group_tests_name("placed", tests, NULL, NULL);

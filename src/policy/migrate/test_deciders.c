@@ -123,6 +123,24 @@ static bool must_go(const struct play *p, const struct job *job, uint32_t rank)
 	return h->drain || h->owner_active || !strncmp(p->spec, "harvest", 7);
 }
 
+/* While a rank of a job has to leave its host, or that is down, no other one moves for speed. */
+static void check_concerned(const struct play *p)
+{
+	for (size_t i = 0; i < p->plan.nr; i++) {
+		const struct plan_entry *e = &p->plan.entry[i];
+		bool speed = false;
+
+		for (uint32_t k = 0; e->type == PLAN_MIGRATE && k < e->n; k++)
+			speed |= !must_go(p, e->job, e->ranks[k]);
+		for (uint32_t r = 0; speed && r < e->job->n; r++) {
+			const struct host *h = &p->view.hosts[e->job->hosts[r]];
+
+			if (!h->up || h->drain || h->owner_active)
+				fails(p, "another rank has to leave", e);
+		}
+	}
+}
+
 /*
  * Nobody goes where he could not go a second ago; and who need not go not where others
  * could not.
@@ -281,6 +299,7 @@ static void decide(struct play *p)
 	policy_decide(p->policy, &p->view, &p->plan);
 	check_limits(p);
 	check_once(p);
+	check_concerned(p);
 	check_failed(p);
 	for (size_t i = 0; i < p->plan.nr; i++)
 		carry_out(p, &p->plan.entry[i]);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "sim/engine/test_list.h"
 #include "sim/engine/test_needs.h"
 #include "sim/engine/testing.h"
 #include "sim/workload/script.h"
@@ -194,6 +195,34 @@ static void what_stands_still_takes_nothing(void **state)
 	sim_result_clear(&r);
 }
 
+/*
+ * The owner of the first host comes at 10, and the rank there is frozen: its other rank, on
+ * the second host, takes nothing of it either, and the job that it shared it with goes on
+ * alone until it ends.
+ */
+static void who_is_frozen_takes_nothing(void **state)
+{
+	static const struct line two[] = {
+		{ .run = 50 * USEC_PER_SEC, .size = 2, .memory = 1 * MB },
+		{ .run = 100 * USEC_PER_SEC, .home = 2, .memory = 1 * MB },
+	};
+	struct activity a = read_activity(ACTIVITY_HEAD "10,h1,owner,here\n"
+							"150,h1,owner,away\n");
+	struct sim_config c = { .policy = "g-loadsharing",
+				.activity = &a,
+				.terms = &test_terms };
+	struct sim_result r;
+
+	set_term("on-return", "freeze");
+	run_with(two, 2, "2x1x1x100000000", "system=0,switch=0,remote=0", c,
+		 &r);
+	assert_int_equal(r.record[1].end, 105 * USEC_PER_SEC);
+	assert_true(r.split[0].frozen > 100 * USEC_PER_SEC);
+	sim_result_clear(&r);
+	activity_clear(&a);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +234,8 @@ int main(void)
 		cmocka_unit_test(the_slowest_rank_sets_the_pace),
 		cmocka_unit_test(skew_is_a_mean_over_time),
 		cmocka_unit_test(what_stands_still_takes_nothing),
+		cmocka_unit_test_setup_teardown(who_is_frozen_takes_nothing,
+						begin_terms, end_terms),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

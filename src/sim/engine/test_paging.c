@@ -200,6 +200,26 @@ static void wrong_parameters_are_refused(void **state)
 	near(p.sweep, 77);
 }
 
+/* So many bits a second: eight for each byte, on top of what a start elsewhere takes. */
+static void a_link_carries_bits(void **state)
+{
+	struct paging p = make_paging("");
+
+	(void)state;
+	/* 10 Mbit/s and 0.1 s, as Chen 2002 has it */
+	assert_int_equal(paging_transfer(&p, 1250000), 1100000);
+	for (int mbit = 1; mbit <= 1000; mbit *= 10)
+		for (uint64_t mb = 0; mb <= 200; mb += 40) {
+			p.link = mbit * 1e6;
+			p.remote = mbit;
+			assert_int_equal(paging_transfer(&p, mb * MB),
+					 mbit + (usec_t)(mb * 8) *
+							 USEC_PER_SEC / mbit);
+		}
+	p.link = 0;
+	assert_int_equal(paging_transfer(&p, 40 * MB), p.remote);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +227,7 @@ int main(void)
 		cmocka_unit_test(too_little_memory_by_hand),
 		cmocka_unit_test(random_hosts_share_what_there_is),
 		cmocka_unit_test(wrong_parameters_are_refused),
+		cmocka_unit_test(a_link_carries_bits),
 	};
 
 	return cmocka_run_group_tests_name("paging", tests, NULL, NULL);

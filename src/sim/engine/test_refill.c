@@ -169,12 +169,93 @@ static void who_is_there_is_asked(void **state)
 	sim_result_clear(&r);
 }
 
+/* What all owners bear together is what each does, the longest and the worst of any. */
+static void all_bear_what_each_does(void **state)
+{
+	static const struct row rows[] = { { 0, 500, 3, 0, 0 },
+					   { 5, 300, 1, 0, 0 },
+					   { 900, 10, 1, 0, 0 } };
+	struct sim_owners sum = { 0 };
+	struct sim_result r;
+
+	(void)state;
+	run_owned("spread", "3x1",
+		  HEAD "100,h1,owner,here\n100,h1,load,1\n120,h2,owner,here\n"
+		       "150,h2,owner,away\n160,h3,owner,here\n"
+		       "200,h1,load,0\n200,h1,owner,away\n"
+		       "300,h3,owner,away\n350,h2,owner,here\n"
+		       "360,h2,owner,away\n420,h1,owner,here\n",
+		  (struct sim_config){ .no_terms = true,
+				       .rank_memory = 1000 * 4096 },
+		  rows, 3, &r);
+	for (uint32_t i = 0; i < r.nr_owners; i++) {
+		const struct sim_owners *one = &r.owner[i].bore;
+
+		assert_true(one->returns && one->refill > 0);
+		sum.returns += one->returns;
+		sum.disturbed += one->disturbed;
+		sum.given_back += one->given_back;
+		sum.give_back += one->give_back;
+		sum.beside += one->beside;
+		sum.waited += one->waited;
+		sum.refill += one->refill;
+		assert_true(one->give_back_most <= r.owners.give_back_most);
+		assert_true(one->disturbed_most <= r.owners.disturbed_most);
+	}
+	assert_int_equal(r.nr_owners, 3);
+	assert_int_equal(r.owners.returns, sum.returns);
+	assert_int_equal(r.owners.disturbed, sum.disturbed);
+	assert_int_equal(r.owners.given_back, sum.given_back);
+	assert_true(fabs(r.owners.give_back - sum.give_back) < 1e-9);
+	assert_true(fabs(r.owners.beside - sum.beside) < 1e-9);
+	assert_true(fabs(r.owners.waited - sum.waited) < 1e-9);
+	assert_true(fabs(r.owners.refill - sum.refill) < 1e-9);
+	assert_true(sum.beside > 0 && sum.waited > 0);
+	sim_result_clear(&r);
+}
+
+/*
+ * Its owner comes while its own jobs take turns there: whichever runs and whichever does not,
+ * nobody is in the owner's way.
+ */
+static void own_jobs_disturb_nobody(void **state)
+{
+	static const struct row rows[] = { { 0, 100, 1, 0, 0 },
+					   { 0, 100, 1, 0, 0 },
+					   { 0, 100, 1, 0, 0 } };
+	static const char *const policies[] = { "matrix:slice=10",
+						"lst:slice=10",
+						"borrow:slice=10" };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct sim_result r;
+
+		run_owned(policies[i], "1x1",
+			  HEAD
+			  "0,h1,own,0\n15,h1,owner,here\n95,h1,owner,away\n"
+			  "205,h1,owner,here\n220,h1,owner,away\n",
+			  (struct sim_config){ 0 }, rows, 3, &r);
+		assert_int_equal(r.owners.returns, 2);
+		assert_int_equal(r.owners.disturbed, 0);
+		assert_int_equal(r.owners.given_back, 0);
+		assert_true(r.owners.beside <= 0);
+		for (int k = 0; k < 3; k++)
+			assert_true(r.record[k].end > 0);
+		sim_result_clear(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory_comes_back, begin_terms,
 						end_terms),
 		cmocka_unit_test_setup_teardown(who_is_there_has_not_returned,
+						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(all_bear_what_each_does,
+						begin_terms, end_terms),
+		cmocka_unit_test_setup_teardown(own_jobs_disturb_nobody,
 						begin_terms, end_terms),
 		cmocka_unit_test_setup_teardown(who_is_there_is_asked,
 						begin_terms, end_terms),

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "model/terms.h"
+#include "sim/engine/sim.h"
 #include "sim/size/size.h"
 
 /* A light load of small jobs among owners who come often. */
@@ -118,12 +120,75 @@ static void what_is_told_are_means_of_the_runs(void **state)
 	size_clear(&a);
 }
 
+/* ---- against the parts of it, put together by hand ---- */
+
+/* The owners of a run are those of the law's drawing of that number. */
+static struct activity owners_of(const struct days *d, uint32_t hosts,
+				 uint32_t days, uint64_t replication)
+{
+	struct activity raw, seen;
+
+	owners_law_draw(&d->law, hosts, days, d->seed, replication, &raw);
+	owners_as_seen(&raw, d->sign, &seen);
+	activity_clear(&raw);
+	for (uint32_t i = 0; i < hosts; i++)
+		activity_add(&seen, days * USEC_PER_DAY, i, ACTIVITY_OWNER, 0);
+	return seen;
+}
+
+static void simulate(const struct days *d, uint64_t replication,
+		     const struct activity *a, struct sim_result *ret)
+{
+	const struct workload_setup setup = { .load = d->load,
+					      .seed = d->seed,
+					      .replication = replication };
+	struct owner_terms terms;
+	struct sim_config c = { .policy = d->policy,
+				.seed = d->seed,
+				.costs = { .migrate = d->move, .aside = true },
+				.activity = a,
+				.terms = &terms };
+	struct error err;
+
+	owner_terms_init(&terms);
+	terms.quiet = d->quiet;
+	terms.load = LOAD_ANY;
+	terms.disturb = UINT32_MAX;
+	terms.give_back = USEC_PER_DAY;
+	if (workload_create(d->workload, &setup, &c.workload, &err) < 0 ||
+	    sim_run(&c, ret, &err) < 0)
+		fail_msg("%s", err.text);
+	workload_destroy(c.workload);
+	owner_terms_clear(&terms);
+}
+
+static void each_run_has_jobs_and_owners_of_its_own(void **state)
+{
+	const struct days d = light();
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++) {
+		struct days_result r = run(&d, 6, i);
+		struct sim_result here;
+		struct activity a;
+
+		a = owners_of(&d, 6, 3, i); /* the day of the jobs, and two */
+		simulate(&d, i, &a, &here);
+		assert_true(here.migrations > 0);
+		near(r.moves, (double)here.migrations);
+		near(r.delays_most, here.owners.disturbed_most);
+		sim_result_clear(&here);
+		activity_clear(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(owners_bear_no_more_than_they_said),
 		cmocka_unit_test(moves_cost_what_is_said),
 		cmocka_unit_test(what_is_told_are_means_of_the_runs),
+		cmocka_unit_test(each_run_has_jobs_and_owners_of_its_own),
 	};
 
 	return cmocka_run_group_tests_name("size", tests, NULL, NULL);

@@ -3,9 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "core/random.h"
 #include "model/job.h"
 #include "sim/workload/attach.h"
 
@@ -49,10 +52,43 @@ static void fewest_are_not_more_than_all(void **state)
 	check_jobs("table:points=1@1/8@0.5", JOB_MALLEABLE, SPEEDUP_TABLE, 1);
 }
 
+/* A table is good if numbers of processors grow, and efficiencies are above 0 up to 1. */
+static void tables_grow(void **state)
+{
+	struct random_stream r;
+	unsigned good = 0;
+
+	(void)state;
+	random_init(&r, 1, "tables", 0);
+	for (int round = 0; round < 3000; round++) {
+		char spec[200] = "table:points=";
+		long last = 0;
+		bool grows = true;
+
+		for (uint64_t k = 1 + random_below(&r, 3); k; k--) {
+			long m = last + (long)random_below(&r, 5) - 1;
+			double e = (double)random_below(&r, 12) / 10;
+			size_t at = strlen(spec);
+
+			m = m < 0 ? 0 : m;
+			grows = grows && m > last && e > 0 && e <= 1;
+			snprintf(spec + at, sizeof(spec) - at, "%s%ld@%g",
+				 last || k < 1 || strchr(spec, '@') ? "/" : "",
+				 m, e);
+			last = m;
+		}
+		good += grows;
+		if ((attach_check(spec, NULL) == 0) != grows)
+			fail_msg("%s is%s good", spec, grows ? "" : " not");
+	}
+	assert_in_range(good, 500, 2500);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fewest_are_not_more_than_all),
+		cmocka_unit_test(tables_grow),
 	};
 
 	return cmocka_run_group_tests_name("attach", tests, NULL, NULL);

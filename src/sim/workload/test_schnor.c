@@ -231,6 +231,94 @@ static void migrations_are_a_markov_chain(void **state)
 	}
 }
 
+/* ---- the same, drawn event by event ---- */
+
+/* Means of those who run: on fast hosts, all 20 of them or 10, and on the slow ones; 0: none. */
+struct chain {
+	double fast[2], slow, migrations;
+	bool halves; /* jobs on fast hosts have ten */
+	unsigned waiting;
+};
+
+static double draw_mean(struct random_stream *r, const struct sed_demand *d)
+{
+	return d->mean[random_unit(r) >= d->weight[0]];
+}
+
+static void arrives(struct chain *s, double mean)
+{
+	if (s->slow > 0)
+		s->waiting++;
+	else if (s->fast[0] <= 0)
+		*s = (struct chain){ { mean, 0 }, 0, s->migrations, false, 0 };
+	else if (s->halves && s->fast[1] <= 0)
+		s->fast[1] = mean;
+	else
+		s->slow = mean;
+}
+
+/* Whoever waits comes instead; else who is on slow hosts moves to ten of those, if any. */
+static void ends(struct chain *s, int i, double mean)
+{
+	if (s->waiting) {
+		s->waiting--;
+		s->fast[i] = mean;
+	} else if (s->slow > 0) {
+		s->fast[i] = s->slow;
+		s->slow = 0;
+		s->halves = true;
+		s->migrations++;
+	} else {
+		s->fast[0] = s->fast[1 - i];
+		s->fast[1] = 0;
+	}
+}
+
+static double drawn_gap(const struct sed_demand *d, double load)
+{
+	double mean = d->mean[0] * d->weight[0] + d->mean[1] * d->weight[1];
+	double come = load * 22.5 / mean, time = 0;
+	struct chain s = { .waiting = 0 };
+	struct random_stream r;
+
+	random_init(&r, 1, "chain", 0);
+	for (int i = 0; i < 3000000; i++) {
+		double n = s.halves ? 10 : 20;
+		double a = s.fast[0] > 0 ? n / s.fast[0] : 0;
+		double b = s.fast[1] > 0 ? n / s.fast[1] : 0;
+		double c = s.slow > 0 ? 2.5 / s.slow : 0;
+		double all = come + a + b + c, u = all * random_unit(&r);
+		double next = draw_mean(&r, d);
+
+		time += 1 / all;
+		if (u < come) {
+			arrives(&s, next);
+		} else if (u < come + a + b) {
+			ends(&s, u >= come + a, next);
+		} else {
+			s.slow = s.waiting ? next : 0;
+			s.waiting -= s.waiting > 0;
+		}
+	}
+	return time / s.migrations;
+}
+
+/* Demands that differ most tell whose is whose. */
+static void each_job_keeps_its_demand(void **state)
+{
+	static const struct sed_demand demands[] = {
+		{ { 600, 7200 }, { 0.5, 0.5 } },
+		{ { 200, 7200 }, { 0.8, 0.2 } },
+		{ { 1000, 10000 }, { 0.9, 0.1 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (double load = 0.2; load < 0.7; load += 0.2)
+			near(drawn_gap(&demands[i], load),
+			     long_run(&demands[i], load), 0.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +328,7 @@ int main(void)
 		cmocka_unit_test(models_and_machines),
 		cmocka_unit_test(migrations_are_a_markov_chain),
 		cmocka_unit_test(the_chain_has_a_closed_form),
+		cmocka_unit_test(each_job_keeps_its_demand),
 	};
 
 	return cmocka_run_group_tests_name("schnor", tests, NULL, NULL);
