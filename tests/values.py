@@ -91,7 +91,8 @@ LINES = {
         "net": WORDS, "memory-default": SIZES, "memory-max": SIZES,
         "pids-default": COUNTS, "pids-max": COUNTS, "cpus-default": CPUS[:-1], "cpus-max": CPUS[:-1], "min-uid": NUMBERS,
         "min-gid": NUMBERS, "ready-fd": NUMBERS, "report-every": ABOVE0 + ["1ms"],
-        "load-average": TIMES}),
+        "load-average": TIMES, "prolog": ["", "prolog", "./prolog", "sh -c true"], "epilog": ["", "epilog"],
+        "prolog-limit": ABOVE0 + ["61s"]}),
     "keeper": (["--run-dir=r", "1.0"], {
         "epoch": NUMBERS, "min-uid": NUMBERS, "min-gid": NUMBERS, "nursery": NUMBERS,
         "ready-fd": NUMBERS, "limits": ["", "x", "1,2,3", "1,2,3,4,5", "1,2,3,4,5,6,7", "a,b,c,d", "-1,0,0,0"]}),

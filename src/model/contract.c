@@ -9,7 +9,7 @@
 
 static const char *const names[] = { "open", "owner", "hours", "disturbed",
 				     "slow", "lost",  "quiet", "load",
-				     "full", "disk" };
+				     "full", "disk",  "prolog" };
 static const char *const texts[] = {
 	"open to guests",
 	"its owner is there",
@@ -21,6 +21,7 @@ static const char *const texts[] = {
 	"its owner's programs compute",
 	"as many guests as its owner allows are there",
 	"its run directory is full",
+	"its prolog or epilog has failed",
 };
 
 /* When the day that begins now ends. */

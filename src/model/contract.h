@@ -54,7 +54,14 @@ enum closed {
 	CLOSED_FULL, /* as many guests as the terms allow are there */
 	CLOSED_DISK, /* keepers could write nothing there, those of its owner's
 			own jobs neither */
+	CLOSED_PROLOG, /* a prolog or epilog of the host has failed: nobody's */
 };
+
+/* Also for the jobs of its owner? */
+static inline bool closed_to_all(enum closed why)
+{
+	return why == CLOSED_DISK || why == CLOSED_PROLOG;
+}
 
 /* What a driver tells of its host. */
 struct scene {

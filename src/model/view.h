@@ -85,7 +85,7 @@ static inline bool job_is_home(const struct job *job, const struct host *h)
 /* May a rank of job be placed there at all?  host_usable() says it of guests. */
 static inline bool host_takes(const struct host *h, const struct job *job)
 {
-	return host_usable(h) || (h->closed && h->closed != CLOSED_DISK &&
+	return host_usable(h) || (h->closed && !closed_to_all(h->closed) &&
 				  host_serves(h) && job_is_home(job, h));
 }
 

@@ -103,6 +103,7 @@ static void on_conn_ready(struct conn *c, void *arg)
 	struct agent *a = arg;
 
 	relays_find(a);
+	prolog_left(a);
 	a->named = !send_hello(a);
 	if (!a->named)
 		conn_fail(c, -ENOBUFS, "HELLO cannot be sent");
@@ -272,6 +273,15 @@ static void on_owner(void *arg)
 		tell_report(a);
 }
 
+static void on_closed(struct agent *a)
+{
+	lend_look(a);
+}
+
+static const struct prolog_ops prolog_ops = { .order = relay_order,
+					      .refuse = relay_refuse,
+					      .closed = on_closed };
+
 static bool is_empty(void *arg)
 {
 	const struct agent *a = arg;
@@ -291,12 +301,12 @@ static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 static int on_child(sd_event_source *src, const struct signalfd_siginfo *si,
 		    void *arg)
 {
-	const struct agent *a = arg;
+	struct agent *a = arg;
 	siginfo_t info = { .si_pid = 0 };
 
 	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	       info.si_pid) {
-		if (a->owner)
+		if (!prolog_child(a, &info) && a->owner)
 			owner_child(a->owner, info.si_pid);
 		if (waitpid(info.si_pid, NULL, WNOHANG) != info.si_pid)
 			break;
@@ -402,6 +412,8 @@ static int agent_serve(struct agent *a, struct error *err)
 				 err);
 	if (!r)
 		r = lend_begin(a, tell_report, err);
+	if (!r)
+		r = prolog_begin(a, &prolog_ops, err);
 	if (r < 0)
 		return r;
 	monitor_begin(a);
@@ -415,6 +427,7 @@ static int agent_serve(struct agent *a, struct error *err)
 static void agent_clear(struct agent *a)
 {
 	conn_finish(a->conn);
+	prolog_end(a);
 	relays_destroy(a);
 	sd_event_source_disable_unref(a->again);
 	sd_event_source_disable_unref(a->report);

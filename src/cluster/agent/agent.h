@@ -47,8 +47,10 @@ struct agent_conf {
 	struct limit_terms terms; /* what a rank may take */
 	struct owner_conf owner;  /* who that is, when it begins */
 	struct owner_terms owner_terms;
-	char *state_dir;    /* what survives a boot; NULL: run_dir */
-	const char *config; /* the file with [owner], read again at SIGHUP */
+	char *prolog, *epilog; /* programs: a job comes, and has left; NULL */
+	usec_t prolog_limit;   /* how long one of them may take */
+	char *state_dir;       /* what survives a boot; NULL: run_dir */
+	const char *config;    /* the file with [owner], read again at SIGHUP */
 	const char *
 		keeper; /* the program of keepers; NULL: that which is with us */
 };

@@ -87,9 +87,10 @@ static void remove_run_dir(const char *dir)
 					     "score",	       "hooks",
 					     "owner.sock",     "owner",
 					     "contract",       "pace" };
-	static const char *const dirs[] = { "capsules", "keepers", "" };
+	static const char *const dirs[] = { "capsules", "keepers", "jobs", "" };
 
 	for_each(dir, "keepers", ".sock", remove_file);
+	for_each(dir, "jobs", "", remove_file);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		char *path = xasprintf("%s/%s", dir, files[i]);
 

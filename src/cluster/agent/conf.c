@@ -9,10 +9,14 @@
 #include "core/conf.h"
 #include "core/xalloc.h"
 
+/* Whoever moves a rank here waits for both it and the keeper. */
+#define PROLOG_LIMIT_MOST (60 * USEC_PER_SEC)
+
 void agent_conf_init(struct agent_conf *conf)
 {
 	*conf = (struct agent_conf){ .report_every = USEC_PER_SEC,
 				     .load_average = 10 * USEC_PER_SEC,
+				     .prolog_limit = PROLOG_LIMIT_MOST,
 				     .min_uid = -1,
 				     .min_gid = -1 };
 	owner_conf_init(&conf->owner);
@@ -30,6 +34,8 @@ void agent_conf_clear(struct agent_conf *conf)
 	free(conf->uplink);
 	free(conf->net);
 	free(conf->state_dir);
+	free(conf->prolog);
+	free(conf->epilog);
 	owner_conf_clear(&conf->owner);
 	owner_terms_clear(&conf->owner_terms);
 }
@@ -112,6 +118,36 @@ static int set_load_average(struct agent_conf *conf, const char *value,
 	return r < 0 ? error_prefix(err, r, "load-average") : 0;
 }
 
+/* One program, without arguments: what it shall know are variables. */
+static int set_program(char **to, const char *name, const char *value,
+		       struct error *err)
+{
+	if (*value != '/')
+		return error_set(err, -EINVAL,
+				 "%s: '%s' is not the full path of a program",
+				 name, value);
+	free(*to);
+	*to = xstrdup(value);
+	return 0;
+}
+
+static int set_prolog_limit(struct agent_conf *conf, const char *value,
+			    struct error *err)
+{
+	usec_t t;
+	int r = parse_usec(value, &t, err);
+
+	if (r < 0)
+		return error_prefix(err, r, "prolog-limit");
+	if (!t || t > PROLOG_LIMIT_MOST)
+		return error_set(err, -EINVAL,
+				 "prolog-limit: %s is not more than nothing "
+				 "and 60s at most",
+				 value);
+	conf->prolog_limit = t;
+	return 0;
+}
+
 /* One of the settings that are kept as they are written; -ENOENT: another one. */
 static int set_text(struct agent_conf *conf, const char *name,
 		    const char *value, struct error *err)
@@ -180,6 +216,12 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		return set_load_average(conf, value, err);
 	if (!strcmp(name, "score") || !strcmp(name, "cores"))
 		return set_capacity(conf, name, value, err);
+	if (!strcmp(name, "prolog"))
+		return set_program(&conf->prolog, name, value, err);
+	if (!strcmp(name, "epilog"))
+		return set_program(&conf->epilog, name, value, err);
+	if (!strcmp(name, "prolog-limit"))
+		return set_prolog_limit(conf, value, err);
 	if (!strcmp(name, "min-uid"))
 		return parse_int(value, 0, UINT32_MAX, name, &conf->min_uid,
 				 err);
@@ -192,7 +234,7 @@ int agent_conf_set(struct agent_conf *conf, const char *name, const char *value,
 		"run-dir, state-dir, address, uplink, net, fast-path, cores, "
 		"score, report-every, load-average, min-uid, min-gid, "
 		"memory-default, memory-max, pids-default, pids-max, "
-		"cpus-default, cpus-max",
+		"cpus-default, cpus-max, prolog, epilog, prolog-limit",
 		name);
 }
 

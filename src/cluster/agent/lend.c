@@ -153,7 +153,7 @@ static struct lending lending_at(const struct lend *l, const struct moment *now)
 	struct lending is = contract_lending(&l->contract, &l->terms, now,
 					     owner_presence(a->owner)->evict);
 
-	is.closed = room_closed(a, is.closed);
+	is.closed = prolog_closed(a, room_closed(a, is.closed));
 	return is;
 }
 
@@ -343,6 +343,7 @@ static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 	struct error err;
 	int r;
 
+	prolog_reread(l->agent);
 	if (!l->agent->conf->config) {
 		log_warnx("terms=kept why=\"there is no --config to read\"");
 		return 0;

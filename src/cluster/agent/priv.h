@@ -4,6 +4,8 @@
 #ifndef CLUSTER_AGENT_PRIV_H
 #define CLUSTER_AGENT_PRIV_H
 
+#include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 
@@ -87,6 +89,7 @@ struct agent {
 	struct monitor *monitor;
 	struct owner *owner;
 	struct lend *lend;
+	struct prologs *prologs;
 	const char *home; /* cgroup_set_home(); NULL: its own group */
 	char *terms;	  /* limits for keepers that this host can enforce */
 	bool limits_cpus; /* can it limit processors? */
@@ -252,6 +255,40 @@ void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
  */
 void relay_start(struct agent *a, const Control__KeeperStart *start, bool home,
 		 struct agent_asker starter);
+/* Of a start that had to wait (prolog_wait()): now, or not at all. */
+void relay_order(struct relay *r, const char *user, int ready);
+void relay_refuse(struct relay *r, int code, const char *why);
+
+/* ---- prolog.c */
+
+/* Why a host takes no ranks, as a code: with the effect of -EAGAIN above. */
+#define PROLOG_FAILED (-ENOTRECOVERABLE)
+
+/* What it has done by others. */
+struct prolog_ops {
+	/* As relay_order() and relay_refuse(). */
+	void (*order)(struct relay *r, const char *user, int ready);
+	void (*refuse)(struct relay *r, int code, const char *why);
+	/* The host has closed: it is to be told. */
+	void (*closed)(struct agent *a);
+};
+/* Once the agent has a loop and lends. */
+int prolog_begin(struct agent *a, const struct prolog_ops *ops,
+		 struct error *err) must_check;
+void prolog_end(struct agent *a);
+/*
+ * True: the keeper is ordered later, by relay_order(), or refused; ready is closed
+ * then.  False: nothing has to be waited for.
+ */
+bool prolog_wait(struct relay *r, const Control__KeeperStart *start, int ready);
+/* A keeper may have been the last of its job. */
+void prolog_left(struct agent *a);
+/* A child that is not reaped yet; true if it was one of these. */
+bool prolog_child(struct agent *a, const siginfo_t *info);
+int prolog_admits(const struct agent *a, struct error *err) must_check;
+enum closed prolog_closed(const struct agent *a, enum closed why);
+/* SIGHUP: what failed is tried again. */
+void prolog_reread(struct agent *a);
 
 /* ---- nursery.c */
 

@@ -161,6 +161,7 @@ void relay_end_start(struct relay *r)
 void relay_destroy(struct relay *r)
 {
 	TAILQ_REMOVE(&r->agent->relays, r, link);
+	prolog_left(r->agent);
 	kin_leave(r->agent, r);
 	relay_disconnect(r);
 	relay_end_start(r);

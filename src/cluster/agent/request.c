@@ -36,6 +36,8 @@ static void on_keeper_start(struct agent *a, struct agent_asker who,
 	/* One that is there already stays, until it is told to leave. */
 	known = relay_find(a, name);
 	r = known ? 0 : room_admits(a, &err);
+	if (!r && !known)
+		r = prolog_admits(a, &err);
 	if (!r && !known && !home)
 		r = lend_admits(a, &err);
 	if (r < 0) {

@@ -98,13 +98,68 @@ static int order_keeper(const struct relay *r, const char *user, bool home,
 	return k;
 }
 
+/* While a prolog ran, the host may have closed. */
+static int still_admits(struct relay *r, struct error *err)
+{
+	bool coming = r->coming;
+	int k;
+
+	if (r->home)
+		return 0;
+	r->coming = false; /* it does not count itself */
+	k = lend_admits(r->agent, err);
+	r->coming = coming;
+	return k;
+}
+
+void relay_refuse(struct relay *r, int code, const char *why)
+{
+	start_failed(r, code, why);
+}
+
+static void order(struct relay *r, const char *user, int ready)
+{
+	struct agent *a = r->agent;
+	struct error err;
+	int k = order_keeper(r, user, r->home, ready);
+
+	close(ready);
+	if (k < 0) {
+		start_failed(r, k, strerror(-k));
+		return;
+	}
+	k = sd_event_add_io(a->event, &r->ready, r->ready_fd, EPOLLIN, on_ready,
+			    r);
+	if (k < 0) {
+		loop_unwatched(&err, k, "its keeper cannot be waited for");
+		start_failed(r, -EIO, err.text);
+		return;
+	}
+	loop_after(a->event, &r->patience, KEEPER_PATIENCE, on_patience, r);
+	hooks_freshen(a); /* while it gets ready */
+}
+
+void relay_order(struct relay *r, const char *user, int ready)
+{
+	struct agent *a = r->agent;
+	struct error err;
+	int k = still_admits(r, &err);
+
+	if (!k) {
+		order(r, user, ready);
+		return;
+	}
+	close(ready);
+	start_failed(r, k, err.text);
+	monitor_must_tell(a);
+}
+
 void relay_start(struct agent *a, const Control__KeeperStart *start, bool home,
 		 struct agent_asker starter)
 {
 	const Control__KeeperName *name = start->name;
 	struct relay *r = relay_find(a, name);
-	struct error err;
-	int fds[2], k;
+	int fds[2];
 
 	if (r) {
 		agent_answer_ok(a, starter);
@@ -121,18 +176,6 @@ void relay_start(struct agent *a, const Control__KeeperStart *start, bool home,
 	if (!home)
 		lend_expect_guest(a);
 	r->ready_fd = fds[0];
-	k = order_keeper(r, start->user, home, fds[1]);
-	close(fds[1]);
-	if (k < 0) {
-		start_failed(r, k, strerror(-k));
-		return;
-	}
-	k = sd_event_add_io(a->event, &r->ready, fds[0], EPOLLIN, on_ready, r);
-	if (k < 0) {
-		loop_unwatched(&err, k, "its keeper cannot be waited for");
-		start_failed(r, -EIO, err.text);
-		return;
-	}
-	loop_after(a->event, &r->patience, KEEPER_PATIENCE, on_patience, r);
-	hooks_freshen(a); /* while it gets ready */
+	if (!prolog_wait(r, start, fds[1]))
+		order(r, start->user, fds[1]);
 }

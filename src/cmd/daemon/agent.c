@@ -70,6 +70,14 @@ static const struct argp_option options[] = {
 		"cpus-default", "N|none",
 		"processors of a rank that asks for nothing (none: no limit)"),
 	DAEMON_SETTING("cpus-max", "N|none", "... and of any rank (none)"),
+	DAEMON_SETTING(
+		"prolog", "FILE",
+		"program of root's that is run here before a job's first rank "
+		"starts"),
+	DAEMON_SETTING("epilog", "FILE",
+		       "... and after its last rank here is gone"),
+	DAEMON_SETTING("prolog-limit", "TIME",
+		       "how long either may take (60s, which is the most)"),
 	{ "clean-up", KEY_CLEAN_UP, 0, 0,
 	  "instead: end all ranks that are here without an agent, remove what "
 	  "they left in --run-dir and on this host",

@@ -66,7 +66,8 @@ static bool has_not_begun(const struct klink *k)
 
 static bool is_refusal(int code)
 {
-	return code == -EAGAIN || code == -EBUSY || code == -ENOSPC;
+	return code == -EAGAIN || code == -EBUSY || code == -ENOSPC ||
+	       code == -ENOTRECOVERABLE;
 }
 
 /* What is said after the reason, where it was tried before. */

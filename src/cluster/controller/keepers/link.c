@@ -88,6 +88,7 @@ struct klink *klink_start(struct ctl_rank *r, struct ctl_host *h,
 	klink_name(k, &named);
 	start.name = &named.name;
 	start.user = r->job->spec->user;
+	start.uid = r->job->spec->uid;
 	ctl_ask_start(k, &start);
 	return k;
 }

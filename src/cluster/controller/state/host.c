@@ -23,7 +23,7 @@ int ctl_host_admits(const struct ctl_host *h, const struct ctl_job *job,
 {
 	const struct ctl_lending *l = &h->lending;
 
-	if (l->is.closed != CLOSED_DISK && ctl_host_is_home(h, job))
+	if (!closed_to_all(l->is.closed) && ctl_host_is_home(h, job))
 		return 0;
 	if (l->is.closed == CLOSED_FULL)
 		return error_set(err, -EBUSY,
@@ -38,11 +38,12 @@ int ctl_host_admits(const struct ctl_host *h, const struct ctl_job *job,
 
 void ctl_host_refuses(struct ctl_host *h, int code)
 {
-	enum closed why = code == -EBUSY    ? CLOSED_FULL
-			  : code == -ENOSPC ? CLOSED_DISK
-					    : CLOSED_OWNER;
+	enum closed why = code == -EBUSY	     ? CLOSED_FULL
+			  : code == -ENOSPC	     ? CLOSED_DISK
+			  : code == -ENOTRECOVERABLE ? CLOSED_PROLOG
+						     : CLOSED_OWNER;
 
-	if (!h->lending.is.closed || why == CLOSED_DISK)
+	if (!h->lending.is.closed || closed_to_all(why))
 		h->lending.is.closed = why;
 }
 
