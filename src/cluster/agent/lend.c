@@ -341,15 +341,13 @@ static int on_hup(sd_event_source *src, const struct signalfd_siginfo *si,
 	struct lend *l = arg;
 	struct agent_conf fresh;
 	struct error err;
-	int r;
 
 	prolog_reread(l->agent);
 	if (!l->agent->conf->config) {
 		log_warnx("terms=kept why=\"there is no --config to read\"");
 		return 0;
 	}
-	r = agent_owner_read(l->agent->conf->config, &fresh, &err);
-	if (r < 0) {
+	if (agent_owner_read(l->agent->conf->config, &fresh, &err) < 0) {
 		log_warnx("terms=kept error=\"%s\"", err.text);
 	} else {
 		struct owner_terms old = l->terms;
