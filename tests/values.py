@@ -64,6 +64,7 @@ LINES = {
                           "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
     "attach": (["1"], CLIENT), "cancel": (["1"], CLIENT), "hold": (["1"], CLIENT),
     "release": (["1"], CLIENT), "requeue": (["1"], CLIENT), "wait": (["1"], CLIENT),
+    "audit": ([], {**CLIENT, "since": ["", "x", "-1h", "0", "25:00", "2026-13-01 10:00", ":"], "user": [""]}),
     "jobs": ([], CLIENT), "history": ([], {**CLIENT, "from": NUMBERS + ["0"]}), "output": (["1"], {**CLIENT, "rank": NUMBERS}),
     "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES, "memory": SIZES,
                         "hosts": ["", ",", "a,", "a:2"], "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS}),

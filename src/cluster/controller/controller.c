@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include "cluster/controller/rank_move/rank_move.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/account.h"
+#include "cluster/controller/state/audit.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
 #include "cluster/controller/state/job.h"
@@ -268,6 +270,23 @@ static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 	return sd_event_exit(sd_event_source_get_event(src), 0);
 }
 
+/* Its policy and its calendar are what somebody has chosen. */
+static void audit_start(struct ctl *ctl)
+{
+	const struct controller_conf *conf = ctl->conf;
+	char *detail = xasprintf("policy %s%s%s", conf->policy,
+				 conf->calendar ? ", calendar " : "",
+				 conf->calendar ? conf->calendar : "");
+	char who[40];
+
+	snprintf(who, sizeof(who), "uid %u", getuid());
+	ctl_audit_of(ctl, who,
+		     &(struct ctl_audited){ .what = "start",
+					    .target = "controller",
+					    .detail = detail });
+	free(detail);
+}
+
 /* Everything that is done before the first connection. */
 static int controller_init(struct ctl *ctl, struct error *err)
 {
@@ -305,6 +324,7 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		return r;
 	ctl_moves_load(ctl);
 	ctl_jobs_settle(ctl);
+	audit_start(ctl);
 	return ctl_closings_begin(ctl, err);
 }
 

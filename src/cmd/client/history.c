@@ -94,25 +94,6 @@ static void print_account(struct args *a, const Control__Account *c)
 	       reason_name((int)c->reason), *c->name ? c->name : c->program);
 }
 
-/*
- * In quotes, one line, a quote doubled.  What a spreadsheet would take for a formula
- * gets an apostrophe, which it takes for text.
- */
-static void print_quoted(char *text)
-{
-	if (*text) /* what is empty may be a constant */
-		plain_text(text);
-	putchar('"');
-	if (*text && strchr("=+-@\t\r", *text))
-		putchar('\'');
-	for (; *text; text++) {
-		if (*text == '"')
-			putchar('"');
-		putchar(*text);
-	}
-	putchar('"');
-}
-
 static void print_csv(struct args *a, const Control__Account *c)
 {
 	static const Control__Limits none = CONTROL__LIMITS__INIT;
@@ -126,19 +107,19 @@ static void print_csv(struct args *a, const Control__Account *c)
 		     "owner_returns,give_back_us,late_us");
 	a->head = true;
 	printf("%" PRIu64 ",", c->job);
-	print_quoted(c->user);
+	csv_text(c->user);
 	putchar(',');
-	print_quoted(c->name);
+	csv_text(c->name);
 	putchar(',');
-	print_quoted(c->program);
+	csv_text(c->program);
 	printf(",%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
 	       ",%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%s,",
 	       c->ranks, c->submit_usec, c->start_usec, c->end_usec, s.cpu,
 	       s.rss, s.moves, s.stood, s.bytes, c->requeues, c->exit,
 	       reason_name((int)c->reason));
-	print_quoted(c->by);
+	csv_text(c->by);
 	putchar(',');
-	print_quoted(c->why);
+	csv_text(c->why);
 	printf(",%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64 ",%g,%" PRIu64 ",%" PRIu64
 	       ",%u,%" PRIu64 ",%" PRIu64 "\n",
 	       c->array, c->task, c->memory, l->pids,

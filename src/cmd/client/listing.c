@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
 #include <time.h>
 
 #include "cluster/host/limit.h"
@@ -241,4 +242,19 @@ int list_jobs_on(struct client *c, Control__ListJobs *list,
 				     ? (*ret)->jobs->next
 				     : 0;
 	return r;
+}
+
+void csv_text(char *text)
+{
+	if (*text) /* what is empty may be a constant */
+		plain_text(text);
+	putchar('"');
+	if (*text && strchr("=+-@\t\r", *text))
+		putchar('\'');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	putchar('"');
 }

@@ -26,6 +26,12 @@ void limits_print(const Control__Limits *l, FILE *to);
 int list_jobs_on(struct client *c, Control__ListJobs *list,
 		 Control__Message **ret, struct error *err) must_check;
 
+/*
+ * A text of a table of comma-separated values, on stdout: in quotes, one line, a quote doubled.  What a spreadsheet would take for a formula
+ * gets an apostrophe, which it takes for text.
+ */
+void csv_text(char *text);
+
 /* The table of `stint hosts`. */
 void hosts_table(const Control__Hosts *hosts, FILE *to);
 

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/units.h"
 #include "core/xalloc.h"
 
@@ -168,6 +169,29 @@ int command_until(const char *text, const char *option, uint64_t *ret,
 		return error_set(err, -EINVAL, "%s: '%s' is in the past",
 				 option, text);
 	*ret = (uint64_t)((usec_t)(at - now) * USEC_PER_SEC);
+	return 0;
+}
+
+enum { DAY = 86400 };
+
+int command_since(const char *text, const char *option, uint64_t *ret,
+		  struct error *err)
+{
+	uint64_t now = (uint64_t)clock_usec(CLOCK_REALTIME);
+	time_t at;
+
+	if (!strchr(text, ':') && !command_span(text, option, ret, err)) {
+		*ret = *ret < now ? now - *ret : 1;
+		return 0;
+	}
+	/* "18:30" is the last one: that which follows the instant a day ago */
+	if (!read_clock(text, (time_t)(now / USEC_PER_SEC) - DAY, &at) ||
+	    at <= 0)
+		return error_set(err, -EINVAL,
+				 "%s: '%s' is not a time: write 2h, 18:30, or "
+				 "2026-12-24 18:30",
+				 option, text);
+	*ret = (uint64_t)at * USEC_PER_SEC;
 	return 0;
 }
 

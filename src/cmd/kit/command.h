@@ -84,6 +84,13 @@ int command_until(const char *text, const char *option, uint64_t *ret,
 		  struct error *err);
 
 /*
+ * The same of what has been: so long ago; the last "18:30"; a date.  *ret: when it was, in
+ * microseconds since 1970.
+ */
+int command_since(const char *text, const char *option, uint64_t *ret,
+		  struct error *err);
+
+/*
  * In a parser, where reading a value returned rc: 0 if rc is, else print
  * what err says as command_fail() does, and exit with command_code(rc).
  */

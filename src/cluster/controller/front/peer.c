@@ -73,8 +73,15 @@ static void on_submit(struct ctl_peer *p, Control__Message *m)
 
 static void on_attach(struct ctl_peer *p, Control__Message *m)
 {
-	if (front_job_for(p, m->id, m->attach->job))
-		ctl_job_attach(p, m->id, m->attach);
+	const struct ctl_job *job =
+		front_job_for(p, m->id, m->attach->job, "attach");
+
+	if (!job)
+		return;
+	if (front_is_others(p, job))
+		front_audit_job(p, &(struct ctl_audited){ .what = "attach" },
+				job->id, job->spec->user, NULL, 0, 0, "");
+	ctl_job_attach(p, m->id, m->attach);
 }
 
 static void on_stdin(struct ctl_peer *p, Control__Message *m)
@@ -96,8 +103,14 @@ static void on_signal(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__Signal *s = m->signal;
 
+	char *detail =
+		s->one	   ? xasprintf("signal %u, rank %u", s->signo, s->rank)
+		: s->signo ? xasprintf("signal %u", s->signo)
+			   : NULL;
+
 	front_each_job(p, m->id, s->job, s->tasks, s->n_tasks, ctl_job_signal,
-		       s);
+		       s, s->signo ? "kill" : "cancel", detail);
+	free(detail);
 }
 
 static void on_list_jobs(struct ctl_peer *p, Control__Message *m)
@@ -110,10 +123,24 @@ static void on_list_hosts(struct ctl_peer *p, Control__Message *m)
 	ctl_list_hosts(p, m->id);
 }
 
+static void audit_migrate(const struct ctl_peer *p, const struct ctl_job *job,
+			  const Control__Migrate *g, int code, const char *why)
+{
+	char *detail;
+
+	if (!front_is_others(p, job))
+		return;
+	detail = xasprintf("rank %u to %s", g->rank, g->host);
+	front_audit_job(
+		p, &(struct ctl_audited){ .what = "migrate", .detail = detail },
+		job->id, job->spec->user, NULL, 0, code, why);
+	free(detail);
+}
+
 static void on_migrate(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__Migrate *g = m->migrate;
-	struct ctl_job *job = front_job_for(p, m->id, g->job);
+	struct ctl_job *job = front_job_for(p, m->id, g->job, "migrate");
 	struct ctl_host *to;
 	struct ctl_move_asker asker = { .peer = p, .re = m->id };
 	const struct ctl_move_bounds bounds = { .budget = g->budget_usec };
@@ -139,6 +166,7 @@ static void on_migrate(struct ctl_peer *p, Control__Message *m)
 	if (r >= 0)
 		ctl_job_act(job, p->name, "rank %u sent to %s", g->rank,
 			    to->name);
+	audit_migrate(p, job, g, r, r < 0 ? err.text : "");
 	if (r < 0)
 		ctl_send_failed(p, m->id, r, "%s", err.text);
 }
@@ -171,13 +199,17 @@ static void on_change_job(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__ChangeJob *c = m->change_job;
 
+	char *detail = NULL;
+	const char *what = front_change_words(c, &detail);
+
 	front_each_job(p, m->id, c->job, c->tasks, c->n_tasks, ctl_job_change,
-		       c);
+		       c, what, detail);
+	free(detail);
 }
 
 static void on_wait_job(struct ctl_peer *p, Control__Message *m)
 {
-	struct ctl_job *job = front_job_for(p, m->id, m->wait_job->job);
+	struct ctl_job *job = front_job_for(p, m->id, m->wait_job->job, "wait");
 
 	if (job)
 		ctl_job_wait(p, m->id, job);
@@ -188,9 +220,15 @@ static void on_get_history(struct ctl_peer *p, Control__Message *m)
 	ctl_history_read(p, m->id, m->get_history);
 }
 
+static void on_get_audit(struct ctl_peer *p, Control__Message *m)
+{
+	ctl_audit_read(p, m->id, m->get_audit);
+}
+
 static void on_get_output(struct ctl_peer *p, Control__Message *m)
 {
-	struct ctl_job *job = front_job_for(p, m->id, m->get_output->job);
+	struct ctl_job *job =
+		front_job_for(p, m->id, m->get_output->job, "output");
 
 	if (job)
 		ctl_output_read(p, m->id, job, m->get_output);
@@ -228,6 +266,7 @@ static const struct {
 	{ MESSAGE_BODY(WAIT_JOB), CLIENT, on_wait_job },
 	{ MESSAGE_BODY(GET_OUTPUT), CLIENT, on_get_output },
 	{ MESSAGE_BODY(GET_HISTORY), CLIENT, on_get_history },
+	{ MESSAGE_BODY(GET_AUDIT), 1 << ROLE_ADMIN, on_get_audit },
 	{ MESSAGE_BODY(GET_RECORD), 1 << ROLE_ADMIN, on_get_record },
 };
 
@@ -288,6 +327,7 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 		if (table[i].what != m->body_case)
 			continue;
 		if (!(table[i].roles & 1u << p->role)) {
+			front_audit_refused(p, m, "not an administrator");
 			ctl_send_failed(p, m->id, -EPERM,
 					"%s may not ask for this%s",
 					conn_peer(p->conn),

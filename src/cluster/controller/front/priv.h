@@ -3,6 +3,7 @@
 #define CLUSTER_CONTROLLER_FRONT_PRIV_H
 
 #include "cluster/controller/front/front.h"
+#include "cluster/controller/state/audit.h"
 
 struct ctl_front {
 	struct conn_server **servers;
@@ -29,19 +30,40 @@ void front_turns_clear(struct ctl_front *f);
 
 /* ---- each.c */
 
-/* The job of a request, or NULL after telling the peer why not. */
-struct ctl_job *front_job_for(struct ctl_peer *p, uint64_t re, uint64_t id);
+/*
+ * The job of a request, or NULL after telling the peer why not; what: the request's name,
+ * for the audit.
+ */
+struct ctl_job *front_job_for(struct ctl_peer *p, uint64_t re, uint64_t id,
+			      const char *what);
 /* 0, or a negative errno and the reason. */
 typedef int (*front_job_fn)(struct ctl_peer *p, struct ctl_job *job,
 			    const void *arg, struct error *err);
 /*
  * Call fn() for that job or, if id is the number of an array, for all jobs of the array
  * or those of the given tasks.  Then answer: OK if fn() succeeded for at least one,
- * else the error of the first.
+ * else the error of the first.  Others' jobs are audited, as what and detail.
  */
 void front_each_job(struct ctl_peer *p, uint64_t re, uint64_t id,
 		    Control__TaskRange **range, size_t n, front_job_fn fn,
-		    const void *arg);
+		    const void *arg, const char *what, const char *detail);
+
+/* ---- audit.c */
+
+/* Is it an administrator, and the job another user's? */
+bool front_is_others(const struct ctl_peer *p, const struct ctl_job *job);
+/* Audit what was asked for a job (user: whose it is) and the given tasks. */
+void front_audit_job(const struct ctl_peer *p,
+		     const struct ctl_audited *of_what, uint64_t id,
+		     const char *user, Control__TaskRange **range, size_t n,
+		     int code, const char *why);
+/* Audit that it may not ask for this. */
+void front_audit_refused(const struct ctl_peer *p, const Control__Message *m,
+			 const char *why);
+/* What was asked for by CHANGE_JOB, in words; detail is for free(). */
+const char *front_change_words(const Control__ChangeJob *c, char **detail);
+void ctl_audit_read(struct ctl_peer *p, uint64_t re,
+		    const Control__GetAudit *g);
 
 /* ---- keys.c */
 

@@ -17,6 +17,7 @@
 #include "cluster/controller/hosts/calendar.h"
 #include "cluster/controller/hosts/hosts.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/audit.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
 #include "core/clock.h"
@@ -40,12 +41,22 @@ struct ctl_closings {
 	bool unwatched; /* at least one of them */
 };
 
+static void audit(struct ctl *ctl, const char *what, const char *target,
+		  const char *reason)
+{
+	ctl_audit_of(ctl, WHO,
+		     &(struct ctl_audited){ .what = what,
+					    .target = target,
+					    .detail = reason });
+}
+
 static void drain(struct ctl_host *h, const struct closure *is, usec_t now)
 {
 	h->drain = true;
 	ctl_host_set_drained(h, WHO, is->reason, now, is->from);
 	log_info("host=%s drain=begun who=" WHO " why=\"%s\"", h->name,
 		 is->reason);
+	audit(h->ctl, "drain", h->name, is->reason);
 	ctl_host_store(h);
 	ctl_sched_host(h);
 }
@@ -55,6 +66,7 @@ static void undrain(struct ctl_host *h)
 	h->drain = false;
 	ctl_host_set_drained(h, "", "", 0, 0);
 	log_info("host=%s drain=over who=" WHO, h->name);
+	audit(h->ctl, "undrain", h->name, "");
 	ctl_host_store(h);
 	ctl_sched_host(h);
 }
@@ -100,6 +112,7 @@ static void read_again(struct ctl *ctl)
 	calendar_clear(&c->calendar);
 	c->calendar = fresh;
 	log_info("calendar=read file=%s", path);
+	audit(ctl, "read", path, "");
 }
 
 /* ---- when ---- */

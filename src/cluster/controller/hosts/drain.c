@@ -1,15 +1,18 @@
 /* drain.c - requests to drain hosts: by whom, why, and until when they must be empty */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cluster/controller/hosts/hosts.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/audit.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/host.h"
 #include "cluster/controller/state/say.h"
 #include "cluster/controller/state/waiters.h"
 #include "core/log.h"
 #include "core/plain.h"
+#include "core/xalloc.h"
 
 enum { REASON_MAX = 200 };
 
@@ -53,11 +56,32 @@ static void drain_one(struct ctl_host *h, const Control__Drain *d,
 	ctl_closings_host(h);
 }
 
+static void audit_drain(const struct ctl_peer *p, const Control__Drain *d,
+			int r, const char *why)
+{
+	char *hosts = ctl_audit_list(d->hosts, d->n_hosts);
+	char *detail = d->by_usec
+			       ? xasprintf("%s%sto be empty in %llu s",
+					   d->reason, *d->reason ? ", " : "",
+					   (unsigned long long)(d->by_usec /
+								USEC_PER_SEC))
+			       : xstrdup(d->reason);
+
+	ctl_audit(p,
+		  &(struct ctl_audited){ .what = d->undo ? "undrain" : "drain",
+					 .target = hosts,
+					 .detail = detail },
+		  r, why);
+	free(detail);
+	free(hosts);
+}
+
 void ctl_host_drain(struct ctl_peer *p, uint64_t re, const Control__Drain *d)
 {
 	struct error err;
 	int r = check_drain(p->ctl, d, &err);
 
+	audit_drain(p, d, r, r < 0 ? err.text : "");
 	if (r < 0) {
 		ctl_send_failed(p, re, r, "%s", err.text);
 		return;

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "cluster/conn/keys.h"
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/array.h"
+#include "cluster/controller/state/audit.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/say.h"
@@ -200,6 +202,21 @@ static void log_submitted(const struct ctl_job *job, const struct tasks *t)
 		 t->nr ? t->nr : 1);
 }
 
+/* An administrator's, as another user (admin-submits). */
+static void audit_submitted(const struct ctl_peer *p, const struct ctl_job *job)
+{
+	char *target;
+
+	if (p->role != ROLE_ADMIN || !strcmp(p->name, job->spec->user))
+		return;
+	target = xasprintf("job %llu of %s", (unsigned long long)job->id,
+			   job->spec->user);
+	ctl_audit(p,
+		  &(struct ctl_audited){ .what = "submit", .target = target },
+		  0, "");
+	free(target);
+}
+
 /* One job, or all of an array, in one transaction. */
 static int submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked,
 		  const struct tasks *t, struct error *err)
@@ -220,6 +237,7 @@ static int submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked,
 	set_submitted(job);
 	ctl_job_store(job);
 	log_submitted(job, t);
+	audit_submitted(p, job);
 	tell_submitted(p, re, job);
 	enter(job, hosts);
 	if (t->nr)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cluster/controller/state/account.h"
+#include "cluster/controller/state/audit.h"
 #include "cluster/controller/state/find.h"
 #include "core/xalloc.h"
 
@@ -152,8 +153,12 @@ bool ctl_accounts_prune(struct ctl *ctl)
 	const struct controller_conf *conf = ctl->conf;
 	usec_t age = conf->accounts_for;
 
+	usec_t before = age ? ctl_now() - age : 0;
+	bool more = ctl_audit_prune(ctl, before, PRUNE_ROWS);
+
 	return store_prune_accounts(ctl->store, (uint64_t)conf->accounts,
-				    age ? ctl_now() - age : 0, PRUNE_ROWS);
+				    before, PRUNE_ROWS) ||
+	       more;
 }
 
 void ctl_account_store(const struct ctl_job *job)

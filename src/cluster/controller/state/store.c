@@ -133,6 +133,8 @@ int store_open(const char *path, struct store **ret, struct error *err)
 		r = store_kept_open(s);
 	if (r == SQLITE_OK)
 		r = store_lines_open(s);
+	if (r == SQLITE_OK)
+		r = store_audit_open(s);
 	if (r != SQLITE_OK)
 		return open_failed(s, r, path, &why, err);
 	store_room_init(s, path);
@@ -155,6 +157,7 @@ void store_close(struct store *s)
 	store_finalize(s->stmt, NR_STATEMENTS);
 	store_kept_close(s);
 	store_lines_close(s);
+	store_audit_close(s);
 	sqlite3_close(s->db);
 	store_room_clear(s);
 	store_log_clear(&s->log);

@@ -116,6 +116,18 @@ struct store_act {
 	const char *who, *what;
 };
 
+/* What an administrator did, or what was refused to somebody. */
+struct store_audit {
+	uint64_t seq; /* from 1 up, in order; filled in by the store */
+	usec_t at;    /* since 1970 */
+	const char *who, *what, *target, *detail;
+	int code; /* 0: done; negative errno: refused, */
+	const char *why;
+};
+
+/* of what was refused to one, so many are kept: nobody pushes others' acts out */
+enum { STORE_REFUSED = 64 };
+
 /* What a job that is over had asked for, and what it used. */
 struct store_account {
 	uint64_t job;
@@ -178,6 +190,13 @@ void store_put_account(struct store *s, const struct store_account *account);
  */
 bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
 			  unsigned rows);
+void store_put_audit(struct store *s, const struct store_audit *act);
+/* As store_prune_accounts(). */
+bool store_prune_audit(struct store *s, uint64_t most, usec_t before,
+		       unsigned rows);
+/* The identity has a key from now on, or none any more: false if that was known. */
+bool store_know_key(struct store *s, const char *identity);
+bool store_unknow_key(struct store *s, const char *identity);
 void store_commit(struct store *s);
 
 /* Is there room for new jobs?  This also preallocates again what the reserve lacks. */
@@ -243,6 +262,13 @@ void store_each_act(struct store *s, uint64_t job,
 void store_each_account(struct store *s, uint64_t from,
 			bool (*each)(void *ctx, const struct store_account *),
 			void *ctx);
+/* Call each() for the acts from seq `from` on, until it returns false. */
+void store_each_audit(struct store *s, uint64_t from,
+		      bool (*each)(void *ctx, const struct store_audit *),
+		      void *ctx);
+/* Who had a key when that was last looked at. */
+void store_each_key(struct store *s,
+		    void (*each)(void *ctx, const char *identity), void *ctx);
 void store_each_host(struct store *s,
 		     void (*each)(void *ctx, const struct store_host *),
 		     void *ctx);

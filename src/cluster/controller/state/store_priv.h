@@ -41,6 +41,8 @@ struct store {
 	sqlite3_stmt **stmt;
 	sqlite3_stmt **kept;  /* store_kept.c's */
 	sqlite3_stmt **lines; /* store_lines.c's */
+	sqlite3_stmt **audit; /* store_audit.c's */
+	uint64_t nr_audit;    /* exactly so many rows */
 	uint64_t nr_accounts; /* at most so many: likewise */
 	uint64_t nr_acts;     /* likewise, that are stored */
 	/*
@@ -87,6 +89,11 @@ void store_kept_flush(struct store *s);
 int store_lines_open(struct store *s) must_check;
 void store_lines_close(struct store *s);
 void store_lines_flush(struct store *s); /* as store_kept_flush() */
+
+/* ---- store_audit.c */
+
+int store_audit_open(struct store *s) must_check;
+void store_audit_close(struct store *s);
 
 /* ---- store_write.c: writing, also where there is no room */
 

@@ -77,6 +77,10 @@ static const char *const steps[] = {
 	 "ALTER TABLE rank ADD COLUMN give_back INT DEFAULT 0;"),
 	("ALTER TABLE rank ADD COLUMN late INT DEFAULT 0;"
 	 "ALTER TABLE rank ADD COLUMN late_why INT DEFAULT 0;"),
+	("CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INT,"
+	 " who TEXT, what TEXT, target TEXT, detail TEXT, code INT, why TEXT);"
+	 "CREATE INDEX audit_refused ON audit (who, seq) WHERE code;"
+	 "CREATE TABLE known_key (identity TEXT PRIMARY KEY) WITHOUT ROWID;"),
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };
