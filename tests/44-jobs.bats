@@ -146,8 +146,9 @@ for i in range(600): print("line", i); time.sleep(0.01)')
 	eventually is "j[$job]['requeues'], j[$job]['state']" "1 running"
 	twice() { diff <(st output "$job") <(printf 'begun\nbegun\n'); }
 	eventually twice
-	# The rank's keeper dies: the host is not lost, but the rank is.
-	slay "$(pgrep -o -f "keeper ${job}[.]0 .*$bed/")"
+	# The rank's keeper dies: the host is not lost, but the rank is. The init that the first life's has
+	# kept is still called as that keeper was.
+	slay "$(pgrep -o -P "$(nursery_of h1)" -f "keeper ${job}[.]0 .*$bed/")"
 	eventually is "j[$job]['requeues'], j[$job]['state']" "2 running"
 	st cancel "$job"
 	run -143 st wait "$job"

@@ -454,9 +454,29 @@ int capsule_ease(struct capsule *c, bool move, struct error *err)
 	return cgroup_limit(&c->cg, &c->limits, move, err);
 }
 
+/*
+ * By the kernel, for want of memory: nobody else can, but root.  Its socket is closed before
+ * its processes end, and it with them.
+ */
+static bool init_was_killed(const struct capsule *c)
+{
+	struct pollfd socket = { .fd = c->events };
+	siginfo_t info = { 0 };
+
+	return poll(&socket, 1, 0) > 0 && socket.revents & POLLHUP &&
+	       has_died(c, DIE_MS) &&
+	       !waitid(P_PIDFD, (id_t)c->init, &info,
+		       WEXITED | __WALL | WNOHANG | WNOWAIT) &&
+	       info.si_code == CLD_KILLED && info.si_status == SIGKILL &&
+	       cgroup_number("/proc", "vmstat", "oom_kill");
+}
+
 void capsule_met(const struct capsule *c, struct limits_met *ret)
 {
 	cgroup_met(&c->cg, &c->limits, ret);
+	/* An init that lasts is in none of its groups. */
+	if (c->lasting && c->init >= 0 && !ret->kills && init_was_killed(c))
+		ret->kills++;
 }
 
 /* ---- looking at it ---- */

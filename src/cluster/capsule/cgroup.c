@@ -80,8 +80,7 @@ static bool go_into(char **base, const char *guests)
 	bool is = dir && !access(dir, W_OK);
 
 	if (dir && !is)
-		log_warnx("a guest is not bound: no group %s", dir);
-
+		log_debug("a guest is not bound: no group %s", dir);
 	if (is) {
 		free(*base);
 		*base = dir;
