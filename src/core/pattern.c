@@ -95,9 +95,7 @@ int pattern_expand(const char *pattern, const struct pattern_values *v,
 
 	if (r < 0)
 		return r;
-	to = open_memstream(&text, &size);
-	if (!to)
-		abort(); /* out of memory */
+	to = xmemstream(&text, &size);
 	for (const char *p = pattern + n; *p; p++)
 		if (*p == '%')
 			put_one(to, *++p, v);
@@ -120,10 +118,8 @@ char *pattern_of_job(const char *pattern, const struct pattern_values *v)
 {
 	size_t size;
 	char *text;
-	FILE *to = open_memstream(&text, &size);
+	FILE *to = xmemstream(&text, &size);
 
-	if (!to)
-		abort(); /* out of memory */
 	for (const char *p = pattern; *p; p++)
 		if (*p != '%') {
 			fputc(*p, to);

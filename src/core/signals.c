@@ -32,3 +32,15 @@ void signals_reset_all(void)
 			syscall(SYS_rt_sigaction, sig, &none, NULL,
 				sizeof(none.mask));
 }
+
+void signals_spawn_reset(posix_spawnattr_t *attr, short flags)
+{
+	sigset_t none, all;
+
+	sigemptyset(&none);
+	signals_fill(&all);
+	posix_spawnattr_setsigmask(attr, &none);
+	posix_spawnattr_setsigdefault(attr, &all);
+	posix_spawnattr_setflags(attr, (short)(flags | POSIX_SPAWN_SETSIGMASK |
+					       POSIX_SPAWN_SETSIGDEF));
+}

@@ -11,6 +11,7 @@
 #define CORE_SIGNALS_H
 
 #include <signal.h>
+#include <spawn.h>
 
 #define SIGNALS 64 /* signal numbers are 1 to 64 */
 
@@ -21,6 +22,8 @@
 void signals_fill(sigset_t *ret);
 /* For the calling thread, inherited by what it starts. */
 void signals_block_all(void);
+/* What posix_spawn() starts by these has none blocked, and all at the default; and more flags. */
+void signals_spawn_reset(posix_spawnattr_t *attr, short flags);
 /* Set all dispositions of the process to the default. */
 void signals_reset_all(void);
 

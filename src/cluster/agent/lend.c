@@ -64,10 +64,8 @@ static char *write_paper(const struct lend *l, const struct moment *now)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 
-	if (!f)
-		abort(); /* out of memory */
 	contract_write(&l->contract, now, l->agent->boot_id, f);
 	fclose(f);
 	return text;

@@ -87,17 +87,11 @@ static int spawn(int program, int sock)
 			 (char *)"--nursery=3", NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none, all;
 	pid_t pid;
 	int k;
 
-	sigemptyset(&none);
-	signals_fill(&all);
 	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
-						POSIX_SPAWN_SETSIGDEF);
+	signals_spawn_reset(&attr, 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", program);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, sock, SOCKET_IN_IT);

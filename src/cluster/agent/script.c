@@ -73,21 +73,14 @@ static int spawn(const char *path, char **env, pid_t *ret)
 	char *argv[] = { (char *)path, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none, all;
 	int r;
 
-	sigemptyset(&none);
-	signals_fill(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", 0, 0);
 	posix_spawn_file_actions_adddup2(&files, 2, 1);
 	posix_spawn_file_actions_addchdir_np(&files, "/");
 	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
-						POSIX_SPAWN_SETSIGMASK |
-						POSIX_SPAWN_SETSIGDEF);
+	signals_spawn_reset(&attr, POSIX_SPAWN_SETPGROUP);
 	r = -posix_spawn(ret, path, &files, &attr, argv, env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);

@@ -14,6 +14,7 @@
 #include "cluster/conn/loop.h"
 #include "cluster/keeper/nursery.h"
 #include "core/log.h"
+#include "core/xalloc.h"
 
 static void start_worked(struct relay *r)
 {
@@ -69,11 +70,9 @@ static int order_keeper(const struct relay *r, const char *user, bool home,
 	const char *guests_of = home ? owners : lend_guests_of(a);
 	char *words = NULL;
 	size_t n;
-	FILE *to = open_memstream(&words, &n);
+	FILE *to = xmemstream(&words, &n);
 	int k;
 
-	if (!to)
-		abort(); /* out of memory */
 	fprintf(to, "stint%ckeeper%c", 0, 0);
 	fprintf(to, "%s.%" PRIu32 "%c", r->job, r->rank, 0);
 	fprintf(to, "--run-dir=%s%c", a->conf->run_dir, 0);

@@ -196,10 +196,8 @@ static char *cpus_text(const cpu_set_t *cpus)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 
-	if (!f)
-		abort(); /* out of memory */
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, cpus))
 			fprintf(f, "%s%d", ftell(f) ? "," : "", i);

@@ -101,11 +101,9 @@ static int put_words(int fd, const struct capsule_spec *spec,
 {
 	const char *host = spec->hostname ? spec->hostname : spec->name;
 	char *text = NULL;
-	FILE *to = open_memstream(&text, &req->n);
+	FILE *to = xmemstream(&text, &req->n);
 	int r;
 
-	if (!to)
-		abort(); /* out of memory */
 	fwrite(&spec->net, sizeof(spec->net), 1, to);
 	fwrite(&spec->address, sizeof(spec->address), 1, to);
 	fprintf(to, "%s%c%s%c", host, 0, spec->hosts ? spec->hosts : "", 0);

@@ -117,10 +117,8 @@ static char *record_text(const struct capsule_record *rec)
 {
 	char *text, addr[NET_TEXT];
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 
-	if (!f)
-		abort();
 	fprintf(f, "keeper %d %llu\ninit %-10d %-20llu\nboot %s\n",
 		rec->keeper.pid, (unsigned long long)rec->keeper.start,
 		rec->init.pid, (unsigned long long)rec->init.start, rec->boot);

@@ -22,6 +22,7 @@
 #include "core/clock.h"
 #include "core/io.h"
 #include "core/packet.h"
+#include "core/xalloc.h"
 
 #define MAX_FDS (REQUEST_FDS + 3)
 
@@ -92,11 +93,9 @@ static int put_program(int fd, const struct capsule_program *prog,
 		       struct request *req)
 {
 	char *text = NULL;
-	FILE *to = open_memstream(&text, &req->n);
+	FILE *to = xmemstream(&text, &req->n);
 	int r;
 
-	if (!to)
-		abort(); /* out of memory */
 	for (; prog->argv[req->nr_argv]; req->nr_argv++)
 		put_string(to, prog->argv[req->nr_argv]);
 	for (; prog->env[req->nr_env]; req->nr_env++)

@@ -61,10 +61,8 @@ static char *hosts_text(const Keeper__Capsule *cap)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	FILE *to = xmemstream(&text, &size);
 
-	if (!to)
-		abort(); /* out of memory */
 	for (size_t i = 0; i < cap->n_hosts; i++)
 		fprintf(to, "%s\t%s\n", cap->hosts[i]->address,
 			cap->hosts[i]->name);

@@ -164,19 +164,12 @@ static int spawn(struct notice *n, int out)
 			 n->command, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	sigset_t none, all;
 	int r;
 
-	sigemptyset(&none);
-	signals_fill(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, out, 1);
 	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
-						POSIX_SPAWN_SETSIGMASK |
-						POSIX_SPAWN_SETSIGDEF);
+	signals_spawn_reset(&attr, POSIX_SPAWN_SETPGROUP);
 	r = -posix_spawn(&n->pid, "/bin/sh", &files, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);

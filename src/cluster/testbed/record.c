@@ -117,11 +117,9 @@ int testbed_record_write(const char *name, const struct testbed_record *rec,
 {
 	char *path = testbed_path(name, "record"), *text;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	FILE *f = xmemstream(&text, &size);
 	int r;
 
-	if (!f)
-		abort();
 	fprintf(f, "boot %s\nhosts %u\n", rec->boot, rec->nr_hosts);
 	for (size_t i = 0; i < rec->nr_cgroups; i++)
 		fprintf(f, "cgroup %s\n", rec->cgroups[i]);

@@ -34,10 +34,8 @@ static char *job_target(uint64_t id, const char *user,
 {
 	char *text = NULL;
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	FILE *to = xmemstream(&text, &size);
 
-	if (!to)
-		abort(); /* out of memory */
 	fprintf(to, "job %" PRIu64, id);
 	for (size_t i = 0; i < n && i < RANGES; i++)
 		fprintf(to,
@@ -84,10 +82,8 @@ static char *update_words(const Control__ChangeJob *c)
 {
 	char *text = NULL, *hosts;
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	FILE *to = xmemstream(&text, &size);
 
-	if (!to)
-		abort(); /* out of memory */
 	put_change(to, "estimate_us", c->estimate_usec);
 	put_change(to, "limit_us", c->limit_usec);
 	if (c->limits) {

@@ -109,9 +109,7 @@ void ctl_record_why(struct ctl_peer *p, uint64_t re, uint64_t id)
 				(unsigned long long)id);
 		return;
 	}
-	f = open_memstream(&numbers, &size);
-	if (!f)
-		abort(); /* out of memory */
+	f = xmemstream(&numbers, &size);
 	if (job && job->state == STATE(WAITING) && job->model)
 		explain(p, job, now, sizeof(now), f);
 	else if (job && ctl_sees(p, job))

@@ -12,6 +12,7 @@
 #include "cluster/controller/sched/priv.h"
 #include "cluster/controller/state/state.h"
 #include "core/log.h"
+#include "core/xalloc.h"
 #include "model/playback.h"
 
 struct resume {
@@ -92,9 +93,7 @@ static char *last_segment(struct store *store, size_t *ret_size)
 		store_each_line(store, first, 0, find_begin, &begin);
 	if (!begin)
 		return NULL;
-	f = open_memstream(&text, ret_size);
-	if (!f)
-		abort(); /* out of memory */
+	f = xmemstream(&text, ret_size);
 	fputs(RECORD_HEADER "\n", f);
 	store_each_line(store, begin, 0, add_line, f);
 	fclose(f);

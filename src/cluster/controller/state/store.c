@@ -272,13 +272,6 @@ void store_forget_job(struct store *s, uint64_t id)
 	store_kept_forget(s, id, ran);
 }
 
-static const char *column_text(sqlite3_stmt *st, int at)
-{
-	const char *text = (const char *)sqlite3_column_text(st, at);
-
-	return text ? text : "";
-}
-
 uint64_t store_last_job(struct store *s)
 {
 	sqlite3_stmt *st = s->stmt[LAST_JOB];
@@ -302,7 +295,7 @@ void store_each_job(struct store *s,
 			.state = sqlite3_column_int(st, 1),
 			.spec = sqlite3_column_blob(st, 2),
 			.spec_n = sqlite3_column_bytes(st, 2),
-			.why = column_text(st, 3),
+			.why = store_text_at(st, 3),
 			.submit = sqlite3_column_int64(st, 4),
 			.start = sqlite3_column_int64(st, 5),
 			.end = sqlite3_column_int64(st, 6),
@@ -315,7 +308,7 @@ void store_each_job(struct store *s,
 			.cause = sqlite3_column_int(st, 12),
 			.limit_met = sqlite3_column_int(st, 13),
 			.reason = sqlite3_column_int(st, 14),
-			.by = column_text(st, 15),
+			.by = store_text_at(st, 15),
 		};
 		each(ctx, &job);
 	}
@@ -334,7 +327,7 @@ void store_each_rank(struct store *s, uint64_t job,
 			.job = sqlite3_column_int64(st, 0),
 			.rank = sqlite3_column_int64(st, 1),
 			.state = sqlite3_column_int(st, 2),
-			.host = column_text(st, 3),
+			.host = store_text_at(st, 3),
 			.address = sqlite3_column_int64(st, 4),
 			.epoch = sqlite3_column_int64(st, 5),
 			.last_epoch = sqlite3_column_int64(st, 6),
@@ -405,8 +398,8 @@ static void each_move(struct store *s, sqlite3_stmt *st,
 			.job = sqlite3_column_int64(st, 0),
 			.rank = sqlite3_column_int64(st, 1),
 			.epoch = sqlite3_column_int64(st, 2),
-			.from = column_text(st, 3),
-			.to = column_text(st, 4),
+			.from = store_text_at(st, 3),
+			.to = store_text_at(st, 4),
 			.state = sqlite3_column_int(st, 5),
 			.source_epoch = sqlite3_column_int64(st, 6),
 			.moved = sqlite3_column_blob(st, 7),
@@ -443,11 +436,11 @@ void store_each_host(struct store *s,
 
 	while (store_next_row(s, st)) {
 		host = (struct store_host){
-			.name = column_text(st, 0),
+			.name = store_text_at(st, 0),
 			.drain = sqlite3_column_int(st, 1),
-			.boot_id = column_text(st, 2),
-			.drain_who = column_text(st, 3),
-			.drain_reason = column_text(st, 4),
+			.boot_id = store_text_at(st, 2),
+			.drain_who = store_text_at(st, 3),
+			.drain_reason = store_text_at(st, 4),
 			.drain_at = sqlite3_column_int64(st, 5),
 			.drain_by = sqlite3_column_int64(st, 6),
 		};

@@ -108,13 +108,6 @@ bool store_prune_audit(struct store *s, uint64_t most, usec_t before,
 	return n >= rows;
 }
 
-static const char *text_at(sqlite3_stmt *st, int at)
-{
-	const char *text = (const char *)sqlite3_column_text(st, at);
-
-	return text ? text : "";
-}
-
 void store_each_audit(struct store *s, uint64_t from,
 		      bool (*each)(void *ctx, const struct store_audit *),
 		      void *ctx)
@@ -127,12 +120,12 @@ void store_each_audit(struct store *s, uint64_t from,
 		act = (struct store_audit){
 			.seq = (uint64_t)sqlite3_column_int64(st, 0),
 			.at = sqlite3_column_int64(st, 1),
-			.who = text_at(st, 2),
-			.what = text_at(st, 3),
-			.target = text_at(st, 4),
-			.detail = text_at(st, 5),
+			.who = store_text_at(st, 2),
+			.what = store_text_at(st, 3),
+			.target = store_text_at(st, 4),
+			.detail = store_text_at(st, 5),
 			.code = sqlite3_column_int(st, 6),
-			.why = text_at(st, 7),
+			.why = store_text_at(st, 7),
 		};
 		if (!each(ctx, &act)) {
 			sqlite3_reset(st);
@@ -167,5 +160,5 @@ void store_each_key(struct store *s,
 	sqlite3_stmt *st = s->audit[EACH_KEY];
 
 	while (store_next_row(s, st))
-		each(ctx, text_at(st, 0));
+		each(ctx, store_text_at(st, 0));
 }

@@ -259,13 +259,6 @@ bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
 	return n >= rows;
 }
 
-static const char *text_at(sqlite3_stmt *st, int at)
-{
-	const char *text = (const char *)sqlite3_column_text(st, at);
-
-	return text ? text : "";
-}
-
 void store_each_act(struct store *s, uint64_t job,
 		    void (*each)(void *ctx, const struct store_act *),
 		    void *ctx)
@@ -278,8 +271,8 @@ void store_each_act(struct store *s, uint64_t job,
 		act = (struct store_act){
 			.job = sqlite3_column_int64(st, 0),
 			.at = sqlite3_column_int64(st, 1),
-			.who = text_at(st, 2),
-			.what = text_at(st, 3),
+			.who = store_text_at(st, 2),
+			.what = store_text_at(st, 3),
 		};
 		each(ctx, &act);
 	}
@@ -303,7 +296,7 @@ void store_each_account(struct store *s, uint64_t from,
 	while (store_next_row(s, st)) {
 		account = (struct store_account){
 			.job = sqlite3_column_int64(st, 0),
-			.user = text_at(st, 1),
+			.user = store_text_at(st, 1),
 			.data = sqlite3_column_blob(st, 2),
 			.n = sqlite3_column_bytes(st, 2),
 		};

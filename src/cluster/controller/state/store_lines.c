@@ -103,13 +103,6 @@ void store_lines(struct store *s, uint64_t *first, uint64_t *last)
 	}
 }
 
-static const char *line_text(sqlite3_stmt *st)
-{
-	const char *text = (const char *)sqlite3_column_text(st, 4);
-
-	return text ? text : "";
-}
-
 void store_each_line(struct store *s, uint64_t from, uint64_t job,
 		     bool (*each)(void *ctx, const struct store_line *),
 		     void *ctx)
@@ -127,7 +120,7 @@ void store_each_line(struct store *s, uint64_t from, uint64_t job,
 			.at = sqlite3_column_int64(st, 1),
 			.job = (uint64_t)sqlite3_column_int64(st, 2),
 			.begin = sqlite3_column_int(st, 3),
-			.line = line_text(st),
+			.line = store_text_at(st, 4),
 		};
 		if (!each(ctx, &line)) {
 			sqlite3_reset(st);

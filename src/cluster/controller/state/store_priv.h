@@ -115,6 +115,8 @@ int store_prepare(struct store *s, const char *const *sql, int n,
 void store_finalize(sqlite3_stmt **stmt, int n);
 /* Step to the next row; false, and the statement is reset, after the last. */
 bool store_next_row(struct store *s, sqlite3_stmt *st);
+/* The text of that column of the row; NULL is "". */
+const char *store_text_at(sqlite3_stmt *st, int at);
 
 /* ---- store_room.c */
 

@@ -265,3 +265,10 @@ bool store_next_row(struct store *s, sqlite3_stmt *st)
 	sqlite3_reset(st);
 	return false;
 }
+
+const char *store_text_at(sqlite3_stmt *st, int at)
+{
+	const char *text = (const char *)sqlite3_column_text(st, at);
+
+	return text ? text : "";
+}
