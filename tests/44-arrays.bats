@@ -59,6 +59,10 @@ print(eval(sys.argv[1]))' "$2")" = "$3" ]
 	eventually tasks_are "$array" '[i for i in t if t[i]["state"] == "running"]' "[0, 1]"
 	tasks_are "$array" 't[5]["why"]' "array $array runs 2 at a time"
 	[[ "$(st jobs)" == *"${array}[2-5] waiting "* ]]
+	run -0 st why "$array"
+	[ "${lines[0]}" = "array $array: 4 waiting, 2 running; of one of them:" ]
+	[ "${lines[1]}" = "job $((array + 2)) is waiting: array $array runs 2 at a time" ]
+	[[ "$(st why "$array" --json | tr -d " ")" == "{\"job\":$((array + 2)),"* ]]
 	st hold "${array}[2]"
 	st cancel "${array}[0]"
 	eventually tasks_are "$array" '[i for i in t if t[i]["state"] == "running"]' "[1, 3]"

@@ -16,6 +16,7 @@ setup() {
 }
 
 teardown() {
+	[ ! -e bed ] || STINT_TESTBED_DIR=$PWD/bed STINT_TESTBED=i$$ "$stint" testbed down || true
 	if [ -e before ]; then mv before "$log"; else rm -f "$log"; fi
 }
 
@@ -34,6 +35,13 @@ teardown() {
 		[ -x "root$program" ]
 		"$stint" "$command" --help | grep -qF -- "${option%%=*}"
 	done
+	# The tree may lie elsewhere than it was configured for (here: below root), with all that it needs.
+	export STINT_TESTBED_DIR=$PWD/bed STINT_TESTBED=i$$
+	"$prefix/bin/stint" testbed up 1
+	# shellcheck disable=SC2016 # the rank's
+	run -0 "$prefix/bin/stint" run sh -c 'echo "$LD_PRELOAD"'
+	"$prefix/bin/stint" testbed down
+	[[ "$output" == "$(realpath "$prefix")"/lib*/libstint-pmi.so ]]
 	ninja -C "$STINT_BUILD" uninstall >/dev/null
 	[ -z "$(find root ! -type d)" ]
 }

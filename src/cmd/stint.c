@@ -52,12 +52,8 @@ static int usage(FILE *to, int code)
 /* Beside us, as it is built, or where it is installed. */
 static char *find_part(const struct part *p, char installed[PATH_MAX])
 {
-	char built[PATH_MAX], *path;
-
-	snprintf(built, PATH_MAX, "../" STINT_LIBEXEC_DIR "/%s", p->program);
 	snprintf(installed, PATH_MAX, STINT_LIBEXEC "/%s", p->program);
-	path = installed_find(p->program, "");
-	return path ? path : installed_find(built, installed);
+	return installed_find(p->program, installed);
 }
 
 /* Become the other program. */

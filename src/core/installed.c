@@ -47,22 +47,54 @@ static bool is_trusted(const char *real)
 	return ret;
 }
 
+/* `path` itself is freed. */
+static char *if_trusted(char *path)
+{
+	char *real = path ? realpath(path, NULL) : NULL;
+
+	free(path);
+	if (real && is_trusted(real))
+		return real;
+	free(real);
+	return NULL;
+}
+
+/*
+ * What is `installed` below the configured prefix lies as far below the prefix that
+ * this tree has now, which is what its folder of programs is in.
+ */
+static char *in_this_tree(const char *folder, const char *installed)
+{
+	static const char *const programs[] = { "/" STINT_BIN_DIR,
+						"/" STINT_LIBEXEC_DIR };
+	size_t prefix = strlen(STINT_PREFIX), n = strlen(folder), end;
+
+	if (strncmp(installed, STINT_PREFIX "/", prefix + 1) != 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		end = strlen(programs[i]);
+		if (n >= end && !strcmp(folder + n - end, programs[i]))
+			return xasprintf("%.*s%s", (int)(n - end), folder,
+					 installed + prefix);
+	}
+	return NULL;
+}
+
 char *installed_find(const char *built, const char *installed)
 {
-	char exe[4096], *path, *real, *slash;
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char folder[4096], *path = NULL, *slash;
+	ssize_t n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 
 	if (n > 0) {
-		exe[n] = '\0';
-		slash = strrchr(exe, '/');
+		folder[n] = '\0';
+		slash = strrchr(folder, '/');
 		if (slash)
 			*slash = '\0';
-		path = xasprintf("%s/%s", exe, built);
-		real = realpath(path, NULL);
-		free(path);
-		if (real && is_trusted(real))
-			return real;
-		free(real);
+		path = if_trusted(xasprintf("%s/%s", folder, built));
+		if (!path)
+			path = if_trusted(in_this_tree(folder, installed));
 	}
-	return access(installed, R_OK) ? NULL : xstrdup(installed);
+	if (!path && !access(installed, R_OK))
+		path = xstrdup(installed);
+	return path;
 }

@@ -38,10 +38,9 @@ static void copy_us(const char *to)
 	assert_int_equal(chmod(to, 0755), 0);
 }
 
-/* A copy of this program, at bin/program, finds core/part. */
-static bool finds(void)
+/* That copy of this program finds its part. */
+static bool finds_by(const char *program)
 {
-	char *program = in_dir("bin/program");
 	pid_t pid = fork();
 	int status;
 
@@ -49,11 +48,20 @@ static bool finds(void)
 		execl(program, program, "find", NULL);
 		_exit(2);
 	}
-	free(program);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_in_range(WEXITSTATUS(status), 0, 1);
 	return !WEXITSTATUS(status);
+}
+
+/* That at bin/program finds core/part. */
+static bool finds(void)
+{
+	char *program = in_dir("bin/program");
+	bool ret = finds_by(program);
+
+	free(program);
+	return ret;
 }
 
 static void own(const char *name, uid_t uid)
@@ -142,9 +150,30 @@ static void others_files_are_not_ours(void **state)
 	free(part);
 }
 
+/* An install tree that lies elsewhere than it was configured for. */
+static void a_tree_may_be_moved(void **state)
+{
+	static const char *const folders[] = { STINT_BIN_DIR, STINT_LIBEXEC_DIR,
+					       "sbin" };
+	char *path, *program;
+
+	for (size_t i = 0; i < 3; i++) {
+		path = xasprintf(
+			"mkdir -p %s/moved/%s %s/moved/lib/deep && : >%s/moved/lib/deep/part",
+			dir, folders[i], dir, dir);
+		assert_int_equal(system(path), 0);
+		free(path);
+		program = xasprintf("%s/moved/%s/program", dir, folders[i]);
+		copy_us(program);
+		assert_int_equal(finds_by(program), i < 2);
+		free(program);
+	}
+}
+
 static int find(void)
 {
-	char *path = installed_find("../core/part", "/nonexistent");
+	char *path =
+		installed_find("../core/part", STINT_PREFIX "/lib/deep/part");
 	int code = path ? 0 : 1;
 
 	free(path);
@@ -155,6 +184,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_files_are_not_ours),
+		cmocka_unit_test(a_tree_may_be_moved),
 	};
 
 	if (argc > 1)

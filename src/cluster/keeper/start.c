@@ -216,8 +216,11 @@ static int begin_pmi(struct keeper_rank *rank, const Keeper__Pmi *pmi,
 		     size_t *nr_tmp, struct error *err)
 {
 	keeper_prepare();
-	if (preload)
-		keep_tmp(rank, preload, nr_tmp);
+	if (!preload)
+		return error_set(err, -ELIBACC,
+				 STINT_PMI_PRELOAD " is not there; it comes "
+				 "with Stint, and ranks need it");
+	keep_tmp(rank, preload, nr_tmp);
 	pmi_env_add(&rank->env, PMI_FD_IN_RANK, rank->id.rank, pmi->size,
 		    *pmi->device ? pmi->device : "eth0", preload);
 	pmi_env_name(&rank->env, rank->id.job, rank->id.rank, pmi->size);

@@ -2,6 +2,7 @@
  * why.c - stint why: what the policy planned for a job, and its reasons
  */
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -114,7 +115,73 @@ static void print_why_json(const Control__Why *w)
 	putchar('\n');
 }
 
-/* The record may know one that is forgotten: only tasks are looked for. */
+/* Of an array's tasks: how many there are in each state, and one of each. */
+struct tasks_seen {
+	uint64_t all;
+	uint64_t nr[CONTROL__STATE__SILENT + 1];
+	uint64_t job[CONTROL__STATE__SILENT + 1]; /* the first that is so */
+};
+
+static void see_tasks(const Control__Jobs *jobs, uint64_t array,
+		      struct tasks_seen *seen)
+{
+	for (size_t i = 0; i < jobs->n_jobs; i++) {
+		const Control__JobInfo *j = jobs->jobs[i];
+
+		if (j->array != array || j->state > CONTROL__STATE__SILENT)
+			continue;
+		seen->all++;
+		if (!seen->nr[j->state]++)
+			seen->job[j->state] = j->job;
+	}
+}
+
+/* Say how many tasks are in which state, and return the job of one: best, one that waits. */
+static uint64_t tell_tasks(const struct tasks_seen *seen, uint64_t array,
+			   bool quiet)
+{
+	uint64_t job = array;
+	const char *before = "";
+
+	for (int i = CONTROL__STATE__SILENT; i; i--)
+		job = seen->nr[i] ? seen->job[i] : job;
+	if (quiet)
+		return job;
+	printf("array %" PRIu64 ": ", array);
+	for (int i = 1; i <= CONTROL__STATE__SILENT; i++) {
+		if (!seen->nr[i])
+			continue;
+		printf("%s%" PRIu64 " %s", before, seen->nr[i], state_name(i));
+		before = ", ";
+	}
+	puts("; of one of them:");
+	return job;
+}
+
+/* Of an array: a task to ask about.  The record may know a job that the list does not. */
+static int choose_task(struct client *c, struct args *a, struct error *err)
+{
+	Control__ListJobs list = CONTROL__LIST_JOBS__INIT;
+	struct tasks_seen seen = { 0 };
+	Control__Message *m;
+	int r;
+
+	list.job = a->job.job;
+	list.ended = true;
+	do {
+		r = list_jobs_on(c, &list, &m, err);
+		if (r == -ESRCH)
+			return 0;
+		if (r < 0)
+			return r;
+		see_tasks(m->jobs, list.job, &seen);
+		message_free(m);
+	} while (list.from);
+	if (seen.all)
+		a->ask.job = tell_tasks(&seen, list.job, a->client.json);
+	return 0;
+}
+
 static int find_job(struct client *c, struct args *a, struct error *err)
 {
 	Control__Message *m;
@@ -122,7 +189,7 @@ static int find_job(struct client *c, struct args *a, struct error *err)
 
 	a->ask.job = a->job.job;
 	if (!a->job.tasks.nr)
-		return 0;
+		return choose_task(c, a, err);
 	r = client_one_job(c, &a->job, &m, err);
 	if (r < 0)
 		return r;
