@@ -390,4 +390,17 @@ while True: time.sleep(1000)')
 	st history --swf --from "$job" >"$bed/trace.swf"
 	[[ "$(st sim -p fcfs --swf "$bed/trace.swf" -H 4x1)" == *" jobs "* ]]
 	[[ "$(st history)" == *" cancelled "*" burn"* ]]
+	# By time and by user.
+	count() { st history --csv "$@" | grep -c '^[0-9]' || true; }
+	all=$(count)
+	[ "$(count --since 1h)" = "$all" ]
+	[ "$(count --until 1h)" = 0 ]
+	[ "$(count --user root --since 1h)" = "$all" ]
+	[ "$(count --user nobody)" = 0 ]
+	sleep 1.1
+	now=$(date '+%F %T')
+	last=$(st submit true)
+	st wait "$last"
+	[ "$(st history --csv --since "$now" | sed -n '2s/,.*//p')" = "$last" ]
+	[ "$(count --until "$now")" = "$all" ]
 }

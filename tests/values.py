@@ -17,6 +17,7 @@ import tempfile
 
 from options import commands, options
 
+INSTANTS = ["", "x", "-1h", "0", "25:00", "2026-13-01 10:00", ":"]
 TIMES = ["", "x", "-1", "5q", "9" * 30 + "s"]
 ABOVE0 = TIMES + ["0", "0s"]
 NUMBERS = ["", "x", "-1", "9" * 20, "1.5"]
@@ -64,8 +65,8 @@ LINES = {
                           "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
     "attach": (["1"], CLIENT), "cancel": (["1"], CLIENT), "hold": (["1"], CLIENT),
     "release": (["1"], CLIENT), "requeue": (["1"], CLIENT), "wait": (["1"], CLIENT),
-    "audit": ([], {**CLIENT, "since": ["", "x", "-1h", "0", "25:00", "2026-13-01 10:00", ":"], "user": [""]}),
-    "jobs": ([], CLIENT), "history": ([], {**CLIENT, "from": NUMBERS + ["0"]}), "output": (["1"], {**CLIENT, "rank": NUMBERS}),
+    "audit": ([], {**CLIENT, "since": INSTANTS, "user": [""]}),
+    "jobs": ([], CLIENT), "history": ([], {**CLIENT, "from": NUMBERS + ["0"], "since": INSTANTS, "until": INSTANTS, "user": [""]}), "output": (["1"], {**CLIENT, "rank": NUMBERS}),
     "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES, "memory": SIZES,
                         "hosts": ["", ",", "a,", "a:2"], "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS}),
     "ps": ([], CLIENT), "hosts": ([], CLIENT), 

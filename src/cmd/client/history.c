@@ -10,18 +10,23 @@
 #include <string.h>
 
 #include "cmd/client/client_options.h"
+#include "cmd/client/instants.h"
 #include "cmd/client/listing.h"
 #include "core/json.h"
 #include "core/plain.h"
 #include "core/units.h"
 
-enum { KEY_CSV = 256, KEY_SWF };
+enum { KEY_CSV = 256, KEY_SWF, KEY_UNTIL };
 
 static const struct argp_option options[] = {
 	{ "csv", KEY_CSV, 0, 0, "print a table of comma-separated values", 0 },
 	{ "swf", KEY_SWF, 0, 0, "print a trace in the Standard Workload Format",
 	  0 },
 	{ "from", 'f', "JOB", 0, "of this job and those after it", 0 },
+	{ "since", 's', "TIME", 0,
+	  "over from then on: 2h (ago), 18:30, 2026-12-24 18:30", 0 },
+	{ "until", KEY_UNTIL, "TIME", 0, "over by then", 0 },
+	{ "user", 'u', "USER", 0, "of this user alone", 0 },
 	{ 0 }
 };
 
@@ -81,17 +86,19 @@ static double ran(const Control__Account *c)
 static void print_account(struct args *a, const Control__Account *c)
 {
 	struct sums s = sum_up(c);
+	char when[32];
 
 	if (!a->head)
-		puts("JOB    USER       RANKS    WAITED       RAN       CPU  EXIT "
+		puts("JOB    USER       RANKS  ENDED                  WAITED       RAN       CPU  EXIT "
 		     "REASON        PROGRAM");
 	a->head = true;
 	if (*c->program)
 		plain_text(c->program);
-	printf("%-6s %-10s %5u %7.1f s %7.1f s %7.1f s  %4u %-13s %s\n",
+	printf("%-6s %-10s %5u  %s %7.1f s %7.1f s %7.1f s  %4u %-13s %s\n",
 	       job_number(c->job, c->array, c->task), c->user, c->ranks,
-	       waited(c), ran(c), (double)s.cpu / 1e6, c->exit,
-	       reason_name((int)c->reason), *c->name ? c->name : c->program);
+	       show_time(c->end_usec, when), waited(c), ran(c),
+	       (double)s.cpu / 1e6, c->exit, reason_name((int)c->reason),
+	       *c->name ? c->name : c->program);
 }
 
 static void print_csv(struct args *a, const Control__Account *c)
@@ -260,6 +267,7 @@ static error_t parse_history(int key, char *arg, struct argp_state *state)
 {
 	struct args *a = state->input;
 	struct error err;
+	int r;
 
 	switch (key) {
 	case KEY_CSV:
@@ -271,6 +279,17 @@ static error_t parse_history(int key, char *arg, struct argp_state *state)
 	case 'f':
 		return command_parsed(state, parse_job(arg, &a->ask.from, &err),
 				      &err);
+	case 's':
+		r = command_since(arg, "--since", &a->ask.since_usec, &err);
+		return command_parsed(state, r, &err);
+	case KEY_UNTIL:
+		r = command_since(arg, "--until", &a->ask.until_usec, &err);
+		return command_parsed(state, r, &err);
+	case 'u':
+		if (!*arg)
+			command_misuse(state, "--user: the name is empty");
+		a->ask.user = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		return command_next_job(state, arg, &a->jobs);
 	case ARGP_KEY_END:
@@ -278,6 +297,8 @@ static error_t parse_history(int key, char *arg, struct argp_state *state)
 			command_misuse(state, "one of --csv, --swf and --json");
 		if (a->jobs.nr && a->ask.from)
 			command_misuse(state, "--from, or the jobs one by one");
+		if (a->ask.until_usec && a->ask.until_usec < a->ask.since_usec)
+			command_misuse(state, "--until is before --since");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

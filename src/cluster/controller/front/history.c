@@ -17,22 +17,38 @@ enum {
 
 struct page {
 	const struct ctl_peer *p;
-	uint64_t array; /* jobs of this array alone; 0: all jobs */
+	const Control__GetHistory *ask;
 	Control__History to;
 	size_t cap, bytes, rows;
 };
+
+/* May the peer see that user's, and are they asked for? */
+static bool is_users(const struct page *l, const char *user)
+{
+	bool all = l->p->role == ROLE_ADMIN || l->p->ctl->conf->show_arguments;
+
+	return (all || !strcmp(l->p->name, user)) &&
+	       (!*l->ask->user || !strcmp(l->ask->user, user));
+}
+
+static bool is_in_time(const Control__GetHistory *ask,
+		       const Control__Account *a)
+{
+	return a->end_usec >= ask->since_usec &&
+	       (!ask->until_usec || a->end_usec <= ask->until_usec);
+}
 
 static bool add_account(void *arg, const struct store_account *row)
 {
 	struct page *l = arg;
 	Control__Account *a;
+	bool more;
 
 	if (l->bytes > PAGE || l->rows++ == ROWS) {
 		l->to.next = row->job;
 		return false;
 	}
-	if (l->p->role != ROLE_ADMIN && !l->p->ctl->conf->show_arguments &&
-	    strcmp(l->p->name, row->user))
+	if (!is_users(l, row->user))
 		return true;
 	a = control__account__unpack(NULL, row->n, row->data);
 	if (!a) {
@@ -41,9 +57,10 @@ static bool add_account(void *arg, const struct store_account *row)
 		return true;
 	}
 	/* jobs of an array follow each other */
-	if (l->array && a->array != l->array) {
+	more = !l->ask->array || a->array == l->ask->array;
+	if (!more || !is_in_time(l->ask, a)) {
 		control__account__free_unpacked(a, NULL);
-		return false;
+		return more;
 	}
 	l->bytes += row->n;
 	array_room(l->to.accounts, l->to.n_accounts, &l->cap);
@@ -54,9 +71,7 @@ static bool add_account(void *arg, const struct store_account *row)
 void ctl_history_read(struct ctl_peer *p, uint64_t re,
 		      const Control__GetHistory *g)
 {
-	struct page l = { .p = p,
-			  .array = g->array,
-			  .to = CONTROL__HISTORY__INIT };
+	struct page l = { .p = p, .ask = g, .to = CONTROL__HISTORY__INIT };
 
 	store_each_account(p->ctl->store,
 			   g->from > g->array ? g->from : g->array, add_account,
