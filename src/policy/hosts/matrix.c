@@ -40,8 +40,8 @@ struct policy_matrix {
 REASON(why_row, "it is the turn of its row {row} of {rows}", row, rows);
 REASON(why_alternate,
        "alternate selection: its {hosts} {hosts:host is|hosts are} idle in "
-       "row {row}",
-       hosts, row);
+       "this slice",
+       hosts);
 REASON(why_out, "the time slot of its row is over");
 REASON(why_wait, "its row, {row} of {rows}, has its turn later", row, rows);
 
@@ -236,8 +236,7 @@ static void go(struct policy_matrix *p, struct entry *e, int64_t row,
 	struct because why =
 		row == p->turn ? BECAUSE(why_row, .row = row + 1,
 					 .rows = (int64_t)p->nr_rows)
-			       : BECAUSE(why_alternate, .hosts = e->job->size,
-					 .row = p->turn + 1);
+			       : BECAUSE(why_alternate, .hosts = e->job->size);
 	uint32_t *hosts;
 
 	if (e->job->state == JOB_SUSPENDED) {

@@ -295,6 +295,7 @@ static void play(struct engine *g)
 		uint32_t ix = o->host_of[c->host];
 		struct owner *w = &o->owner[ix];
 
+		owners_bear(w, &g->view.hosts[ix], c->at); /* by the old load */
 		apply_change(w, c);
 		feed(g, ix, c->at);
 		owners_touch(o, ix);
