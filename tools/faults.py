@@ -187,14 +187,15 @@ def rank(*words):
     return hashlib.sha256("\0".join(map(str, words)).encode()).digest()
 
 
-def sample(tree, paths, seed):
+def sample(tree, paths, seed, kinds=None):
     """For each line its faults, best tried in that order, and lines in an order that the seed
     decides.  What is changed elsewhere does not change either: a line is known by its text."""
     chosen = []
     for path in paths:
         lines, seen = {}, {}
         for f in faults_of(tree, path):
-            lines.setdefault(f.line, []).append(f)
+            if not kinds or f.kind in kinds:
+                lines.setdefault(f.line, []).append(f)
         for faults in lines.values():
             text = faults[0].was
             seen[text] = seen.get(text, 0) + 1
