@@ -114,7 +114,7 @@ def arguments(code, at):
 
 
 def swapped(code, a, b):
-    for m in re.finditer(r"\b(?!if\b|for|while\b|switch\b|return\b|sizeof\b|min\b|max\b)\w+\(", code[a:b]):
+    for m in re.finditer(r"\b(?!if\b|for|while\b|switch\b|return\b|sizeof\b|min\b|max\b|xcalloc\b|xreallocarray\b)\w+\(", code[a:b]):
         args = arguments(code, a + m.end() - 1)
         for (s, e), (t, f) in zip(args, args[1:]):
             x, y = code[s:e], code[t:f]
