@@ -87,6 +87,7 @@ LINES = {
         "user-connections": COUNTS, "user-jobs": COUNTS,
         "user-ranks": COUNTS, "listen": ADDRESSES,
         "policy": POLICIES, "pool": POOLS}),
+    "store": (["copy", "f"], CLIENT),
     "agent": (["--controller=127.0.0.1:1", "--key=none", "--run-dir=r"], {
         "address": ["", "x", "1.2.3", "1.2.3.4.5", "::1", "0.0.0.0"],
         "controller": ADDRESSES, "cores": COUNTS, "score": COUNTS, "fast-path": WORDS,

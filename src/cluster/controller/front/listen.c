@@ -123,6 +123,7 @@ void ctl_front_close(struct ctl *ctl)
 
 	if (!f)
 		return;
+	front_copy_gone(f, NULL);
 	LIST_FOREACH (p, &f->peers, link)
 		conn_finish(p->conn);
 	for (size_t i = 0; i < f->nr_servers; i++)

@@ -225,6 +225,11 @@ static void on_get_audit(struct ctl_peer *p, Control__Message *m)
 	ctl_audit_read(p, m->id, m->get_audit);
 }
 
+static void on_get_store(struct ctl_peer *p, Control__Message *m)
+{
+	front_copy_store(p, m->id, m->get_store->from);
+}
+
 static void on_get_output(struct ctl_peer *p, Control__Message *m)
 {
 	struct ctl_job *job =
@@ -267,6 +272,7 @@ static const struct {
 	{ MESSAGE_BODY(GET_OUTPUT), CLIENT, on_get_output },
 	{ MESSAGE_BODY(GET_HISTORY), CLIENT, on_get_history },
 	{ MESSAGE_BODY(GET_AUDIT), 1 << ROLE_ADMIN, on_get_audit },
+	{ MESSAGE_BODY(GET_STORE), 1 << ROLE_ADMIN, on_get_store },
 	{ MESSAGE_BODY(GET_RECORD), 1 << ROLE_ADMIN, on_get_record },
 };
 
@@ -468,6 +474,7 @@ static void peer_closed(struct conn *c, int code, const struct error *why,
 	conn_destroy(c);
 	p->conn = NULL;
 	ctl_waiters_gone(p);
+	front_copy_gone(p->ctl->front, p);
 	if (p->job)
 		ctl_job_detach(p);
 	if (p->host && p->host->agent == p)

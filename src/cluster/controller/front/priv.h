@@ -13,7 +13,8 @@ struct ctl_front {
 	unsigned user_max;  /* and for one user */
 	LIST_HEAD(, ctl_peer) peers;
 	sd_event_source *keys_watch;
-	struct front_user *users_had; /* turns.c's, by name */
+	struct front_user *users_had;	/* turns.c's, by name */
+	LIST_HEAD(, front_copy) copies; /* copy.c's */
 };
 
 /* ---- peer.c */
@@ -64,6 +65,16 @@ void front_audit_refused(const struct ctl_peer *p, const Control__Message *m,
 const char *front_change_words(const Control__ChangeJob *c, char **detail);
 void ctl_audit_read(struct ctl_peer *p, uint64_t re,
 		    const Control__GetAudit *g);
+
+/* ---- copy.c */
+
+/*
+ * Copy the store for an administrator (from 0), who is answered when that is done, and
+ * send it piece by piece (from what the answer said).
+ */
+void front_copy_store(struct ctl_peer *p, uint64_t re, uint64_t from);
+/* The peer has gone, or (NULL) all have. */
+void front_copy_gone(struct ctl_front *f, const struct ctl_peer *p);
 
 /* ---- keys.c */
 

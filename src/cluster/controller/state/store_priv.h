@@ -122,5 +122,7 @@ const char *store_text_at(sqlite3_stmt *st, int at);
 
 void store_room_init(struct store *s, const char *path);
 void store_room_clear(struct store *s);
+/* Has the disk so many bytes, and what lets it count as low besides? */
+bool store_room_for(struct store *s, uint64_t bytes);
 
 #endif

@@ -81,6 +81,15 @@ enum store_room store_room(struct store *s)
 		       : look(s, false);
 }
 
+bool store_room_for(struct store *s, uint64_t bytes)
+{
+	struct statvfs v;
+
+	return s->fd < 0 || fstatvfs(s->fd, &v) < 0 ||
+	       (uint64_t)v.f_bavail * v.f_frsize >=
+		       bytes + LOW * (uint64_t)STORE_RESERVE;
+}
+
 static int on_written(void *ctx, sqlite3 *db, const char *name, int pages)
 {
 	struct store *s = ctx;
