@@ -26,10 +26,14 @@ up() { # NUMBER [MORE...]
 	ok a plug
 }
 
+dirs() { # NUMBER: of a capsule's groups, as its record has them
+	sed -n 's/^cgroup //p' "$(rundir h1)/capsules/cap$$.$1/record"
+}
+
 # The groups of a capsule but that of memory, by inode; names that its record does not have
 # are not there.
 groups() { # NUMBER
-	sed -n 's/^cgroup //p' "$(rundir h1)/capsules/cap$$.$1/record" | grep -v /memory/ | xargs stat -c %i | sort | tr '\n' ' '
+	dirs "$1" | grep -v /memory/ | xargs stat -c %i | sort | tr '\n' ' '
 }
 
 at_rest() { find /sys/fs/cgroup -path "*stint-testbed.t$$/h1/*" -name 'rest.*' -type d | sort; }
@@ -39,7 +43,7 @@ next_has_them() { # [MORE...]
 	[ "$(groups 2)" = "$first" ]
 }
 
-@test "groups: unused ones are the next capsule's, by its name, of the same user with the same limits" {
+@test "groups: unused ones are the next capsule's, of the same user with the same limits" {
 	needs_v1
 	bed_up 1
 	keeper a
@@ -52,10 +56,13 @@ next_has_them() { # [MORE...]
 	[ "$(at_rest | wc -l)" = 4 ]
 	[ ! -e "$(rundir h1)/capsules/cap$$.1" ]
 	[ -z "$(find /sys/fs/cgroup -path "*/h1/cap$$.1")" ]
+	# They keep the names that they had at rest, and nothing else has the capsule's.
+	resting=$(at_rest)
 	next_has_them pids=100
-	[ -z "$(at_rest)" ]
-	file=$(find /sys/fs/cgroup/pids -path "*stint-testbed.t$$/h1/cap$$.2/pids.max")
-	[ "$(cat "$file")" = 100 ]
+	[ "$(at_rest)" = "$resting" ]
+	[ "$(dirs 2 | sort)" = "$resting" ]
+	[ -z "$(find /sys/fs/cgroup -path "*/h1/cap$$.2")" ]
+	[ "$(cat "$(dirs 2 | grep /pids/)/pids.max")" = 100 ]
 	ok a destroy
 	run ! next_has_them pids=99
 	ok a destroy
@@ -91,8 +98,7 @@ next_has_them() { # [MORE...]
 	# An owner came, and lowered them.
 	up 1
 	first=$(groups 1)
-	file=$(find /sys/fs/cgroup/cpu -path "*stint-testbed.t$$/h1/cap$$.1/cpu.shares")
-	echo 2 >"$file"
+	echo 2 >"$(dirs 1 | grep /cgroup/cpu/)/cpu.shares"
 	ok a destroy
 	run ! next_has_them
 	ok a destroy
@@ -124,11 +130,10 @@ next_has_them() { # [MORE...]
 	first=$(groups 1)
 	ok a exec /dev/null dd if=/dev/zero of=/dev/null bs=100M count=1
 	ok a wait
-	memory="-path *stint-testbed.t$$/h1/cap$$.1/memory.max_usage_in_bytes"
-	[ "$(find /sys/fs/cgroup/memory $memory -exec cat {} +)" -gt 100000000 ]
+	[ "$(cat "$(dirs 1 | grep /memory/)/memory.max_usage_in_bytes")" -gt 100000000 ]
 	ok a destroy
 	next_has_them
-	[ "$(find /sys/fs/cgroup/memory ${memory/.1/.2} -exec cat {} +)" -lt 50000000 ]
+	[ "$(cat "$(dirs 2 | grep /memory/)/memory.max_usage_in_bytes")" -lt 50000000 ]
 	ok a destroy
 }
 

@@ -55,7 +55,9 @@ struct local {
 		struct proof proof;
 		uint8_t head[4];
 	} word;
-	size_t left; /* of the record that is being read */
+	size_t left;  /* of the record that is being read */
+	bool over;    /* the last one was the other side's goodbye */
+	bool drained; /* the socket had no more, when it was read last */
 	uint8_t *out;
 	size_t out_at, out_end; /* what the socket has not taken */
 };
@@ -174,26 +176,50 @@ static int get_word(struct local *l, size_t n)
 	return 0;
 }
 
-ssize_t local_read(struct local *l, void *p, size_t n)
+/* What has come, without the heads of records, at p; how much that is, or -EPROTO. */
+static ssize_t strip_heads(struct local *l, uint8_t *p, size_t n)
 {
+	size_t at = 0, to = 0, k;
 	uint32_t head;
-	ssize_t r;
 
-	if (!l->left) {
-		r = get_word(l, sizeof(l->word.head));
-		if (r < 0)
-			return r;
+	while (at < n && !l->over) {
+		if (l->left) {
+			k = n - at < l->left ? n - at : l->left;
+			memmove(p + to, p + at, k);
+			at += k;
+			to += k;
+			l->left -= k;
+			continue;
+		}
+		l->word.head[l->have++] = p[at++];
+		if (l->have < sizeof(l->word.head))
+			continue;
+		l->have = 0;
 		memcpy(&head, l->word.head, sizeof(head));
 		l->left = ntohl(head);
-		if (!l->left)
-			return 0;
+		l->over = !l->left;
 		if (l->left > RECORD_MAX)
 			return -EPROTO;
 	}
-	r = get(l->fd, p, n < l->left ? n : l->left);
-	if (r > 0)
-		l->left -= (size_t)r;
+	return (ssize_t)to;
+}
+
+ssize_t local_read(struct local *l, void *p, size_t n)
+{
+	ssize_t r = 0;
+
+	while (!r && !l->over) {
+		r = get(l->fd, p, n);
+		l->drained = r < (ssize_t)n;
+		if (r > 0)
+			r = strip_heads(l, p, (size_t)r);
+	}
 	return r;
+}
+
+bool local_drained(const struct local *l)
+{
+	return l->drained && !l->over;
 }
 
 /* ---- the handshake ---- */

@@ -49,6 +49,8 @@ int local_handshake(struct local *l, struct error *err) must_check;
 const char *local_peer(const struct local *l);
 bool local_proved(const struct local *l, const uint8_t secret[TLS_SECRET_SIZE]);
 ssize_t local_read(struct local *l, void *p, size_t n) must_check;
+/* The last local_read() got all that there was: -EAGAIN would be next. */
+bool local_drained(const struct local *l);
 ssize_t local_write(struct local *l, const void *p, size_t n) must_check;
 int local_flush(struct local *l) must_check;
 bool local_unsent(const struct local *l);

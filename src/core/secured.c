@@ -128,6 +128,11 @@ ssize_t secured_read(struct secured *s, void *p, size_t n)
 	return s->local ? local_read(s->local, p, n) : tls_read(s->tls, p, n);
 }
 
+bool secured_drained(const struct secured *s)
+{
+	return s->local && local_drained(s->local);
+}
+
 ssize_t secured_write(struct secured *s, const void *p, size_t n)
 {
 	return s->local ? local_write(s->local, p, n) : tls_write(s->tls, p, n);

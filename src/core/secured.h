@@ -24,6 +24,8 @@ const char *secured_peer(const struct secured *s);
 bool secured_proved(const struct secured *s,
 		    const uint8_t secret[TLS_SECRET_SIZE]);
 ssize_t secured_read(struct secured *s, void *p, size_t n) must_check;
+/* True: the last one got all that there was, and the socket tells of more. */
+bool secured_drained(const struct secured *s);
 ssize_t secured_write(struct secured *s, const void *p, size_t n) must_check;
 int secured_flush(struct secured *s) must_check;
 bool secured_unsent(const struct secured *s);

@@ -369,6 +369,31 @@ static void goodbye(void **state)
 	assert_int_equal(secured_read(p->client, &c, 1), 0);
 }
 
+/* What has come is read at once, whatever records it came in. */
+static void records_together(void **state)
+{
+	struct pair *p = *state;
+	char text[32];
+
+	connected(p);
+	assert_int_equal(secured_write(p->server, "ab", 2), 2);
+	assert_int_equal(secured_write(p->server, "cde", 3), 3);
+	assert_int_equal(send(p->fd[1], "\0\0\0", 3, 0), 3);
+	assert_int_equal(secured_read(p->client, text, sizeof(text)), 5);
+	assert_memory_equal(text, "abcde", 5);
+	assert_true(secured_drained(p->client));
+	assert_int_equal(secured_read(p->client, text, 1), -EAGAIN);
+	/* Of a length that comes in two pieces. */
+	assert_int_equal(send(p->fd[1], "\2fg", 3, 0), 3);
+	assert_int_equal(secured_read(p->client, text, 1), 1);
+	assert_false(secured_drained(p->client));
+	secured_bye(p->server);
+	assert_int_equal(secured_read(p->client, text + 1, 31), 1);
+	assert_memory_equal(text, "fg", 2);
+	assert_int_equal(secured_read(p->client, text, 1), 0);
+	assert_int_equal(secured_read(p->client, text, 1), 0);
+}
+
 static void killed(void **state)
 {
 	struct pair *p = *state;
@@ -409,6 +434,7 @@ int main(void)
 		TEST(gone_in_between),
 		TEST(much_in_order),
 		TEST(goodbye),
+		TEST(records_together),
 		TEST(killed),
 		TEST(too_long_a_record),
 	};

@@ -60,6 +60,7 @@ static int get_link(struct net *net, const char *name, int index,
 	int r;
 
 	ifi->ifi_index = index;
+	mnl_attr_put_u32(req.nlh, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
 	if (name)
 		mnl_attr_put_strz(req.nlh, IFLA_IFNAME, name);
 	r = net_request_call(net, &req, read_link, &link);

@@ -51,7 +51,7 @@ struct relay {
 	bool coming; /* its rank is not among the guests yet */
 	/* While it is being started: */
 	struct agent_asker starter;
-	int ready_fd;
+	int ready_fd; /* the socket that it speaks by when it is ready */
 	sd_event_source *ready, *patience;
 	TAILQ_ENTRY(relay) link;
 	struct relay_kin *kin;
@@ -223,6 +223,8 @@ struct relay *relay_create(struct agent *a, const char *job, uint32_t rank,
 			   uint64_t epoch);
 void relay_destroy(struct relay *r);
 void relay_connect(struct relay *r);
+/* By this socket, over which it has said HELLO. */
+void relay_take(struct relay *r, int sock);
 /* Its start has succeeded or failed: stop waiting, and forget who asked for it. */
 void relay_end_start(struct relay *r);
 /* Find the running keepers, and clean up after dead ones. */

@@ -339,11 +339,30 @@ static int on_packet(sd_event_source *src, int fd, uint32_t revents, void *arg)
 	return 0;
 }
 
+static bool relay_watch(struct relay *r)
+{
+	int k = sd_event_add_io(r->agent->event, &r->io, r->fd, EPOLLIN,
+				on_packet, r);
+
+	if (k < 0)
+		relay_unwatched(r, k);
+	else
+		r->unwatched = false;
+	return k >= 0;
+}
+
+void relay_take(struct relay *r, int sock)
+{
+	relay_disconnect(r);
+	r->fd = sock;
+	if (relay_watch(r))
+		on_packet(r->io, sock, EPOLLIN, r);
+}
+
 void relay_connect(struct relay *r)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	size_t n = strlen(r->path);
-	int k;
 
 	relay_disconnect(r);
 	if (n >= sizeof(sun.sun_path)) {
@@ -361,14 +380,8 @@ void relay_connect(struct relay *r)
 			relay_broken(r);
 		return;
 	}
-	k = sd_event_add_io(r->agent->event, &r->io, r->fd, EPOLLIN, on_packet,
-			    r);
-	if (k < 0) {
-		relay_unwatched(r, k);
-		return;
-	}
-	r->unwatched = false;
-	relay_arm(r);
+	if (relay_watch(r))
+		relay_arm(r);
 }
 
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data)

@@ -2,12 +2,12 @@
  * start.c - an agent starts a keeper, and answers once it is ready
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cluster/agent/priv.h"
@@ -20,11 +20,15 @@ static void start_worked(struct relay *r)
 {
 	struct agent *a = r->agent;
 	struct agent_asker starter = r->starter;
+	int sock = r->ready_fd;
 
+	r->ready_fd = -1;
 	relay_end_start(r);
 	agent_answer_ok(a, starter);
 	if (a->greeted)
-		relay_connect(r);
+		relay_take(r, sock);
+	else
+		close(sock); /* it is found by its name then */
 }
 
 /* -EAGAIN: the controller tries it elsewhere, or later. */
@@ -41,11 +45,12 @@ static void start_failed(struct relay *r, int code, const char *why)
 	relay_destroy(r);
 }
 
+/* It has said HELLO, and listens, or has ended. */
 static int on_ready(sd_event_source *src, int fd, uint32_t revents, void *arg)
 {
 	char c;
 
-	if (read(fd, &c, 1) == 1)
+	if (recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
 		start_worked(arg);
 	else
 		start_failed(arg, -EIO,
@@ -164,8 +169,10 @@ void relay_start(struct agent *a, const Control__KeeperStart *start, bool home,
 		agent_answer_ok(a, starter);
 		return;
 	}
-	if (pipe2(fds, O_CLOEXEC) < 0) {
-		agent_answer_failed(a, starter, -errno, "cannot make a pipe");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		       0, fds) < 0) {
+		agent_answer_failed(a, starter, -errno,
+				    "cannot make a socket pair");
 		return;
 	}
 	r = relay_create(a, name->job, name->rank, name->epoch);

@@ -173,9 +173,14 @@ static int make_link(struct capsule *c, const struct capsule_spec *spec,
 static int plan_groups(struct capsule *c, const struct capsule_spec *spec,
 		       struct error *err)
 {
-	char *guests = spec->bound ? bounds_name(spec->run_dir) : NULL;
-	int r = cgroup_plan(c->name, guests, &c->cg, err);
+	char *guests;
+	int r;
 
+	c->took_groups = kept_take_groups(c, spec);
+	if (c->took_groups)
+		return 0;
+	guests = spec->bound ? bounds_name(spec->run_dir) : NULL;
+	r = cgroup_plan(c->name, guests, &c->cg, err);
 	free(guests);
 	return r;
 }
@@ -210,7 +215,7 @@ static int await_init(struct capsule *c, const struct capsule_spec *spec,
 static int give_groups(struct capsule *c, const struct capsule_spec *spec,
 		       struct error *err)
 {
-	if (kept_take_groups(c, spec))
+	if (c->took_groups)
 		return 0;
 	lasting_end(c);
 	return cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err);
@@ -229,7 +234,8 @@ static int make_capsule(struct capsule *c, const struct capsule_spec *spec,
 	in_spare = c->link.spare.netns >= 0;
 	if ((r = plan_groups(c, spec, err)) < 0)
 		return r;
-	c->lasting = c->cg.beside = kept_something() && lasting_may(c, spec);
+	c->lasting = c->cg.beside =
+		kept_something() && lasting_may(c, spec, c->cg.kind);
 	if ((r = share_memory(c, spec, err)) < 0)
 		return r;
 	if (kept_take_init(c))
@@ -363,8 +369,9 @@ void capsule_destroy(struct capsule *c)
 	link_close(&c->link, clean);
 	io_close(&c->cg.join);
 	io_close(&c->cg.state);
-	if (c->dir) {
+	if (c->dir || c->took_groups)
 		left = cgroup_remove(c->cg.dirs, c->cg.nr_dirs);
+	if (c->dir) {
 		if (!clean)
 			link_remove(&c->link);
 		if (!left)

@@ -95,6 +95,7 @@ struct capsule_spec {
 	unsigned mtu;		/* 0: as the uplink's */
 	const char *uplink;	/* routed: the link towards other hosts, or
 				   NULL for this host alone; bridge: the bridge */
+	bool plugs; /* capsule_plug() follows at once, before anything runs */
 
 	/*
 	 * For all that runs in it together; creation fails if the host cannot

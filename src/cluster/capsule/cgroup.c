@@ -35,118 +35,6 @@ static void pause_us(long us)
 
 /* ---- making ---- */
 
-/* The own group of a hierarchy, if we may make groups in it. */
-static char *writable(const struct cgroup_texts *t, const char *controller)
-{
-	char *dir = *controller ? cgroup_locate(t->mounts, t->own, controller)
-				: cgroup_own("");
-
-	if (dir && !cgroup_writable(dir)) {
-		free(dir);
-		dir = NULL;
-	}
-	return dir;
-}
-
-static char *add_dir(struct capsule_cgroup *cg, char *dir, const char *what,
-		     bool whole)
-{
-	cg->what[cg->nr_dirs] = what;
-	cg->dirs[cg->nr_dirs++] = dir;
-	if (whole)
-		cg->whole[cg->nr_whole++] = dir;
-	return dir;
-}
-
-/* cgroup v2: NAME/run is frozen, init sits in NAME/init beside it. */
-void cgroup_plan_v2(const char *base, const char *name,
-		    struct capsule_cgroup *cg)
-{
-	*cg = (struct capsule_cgroup){ .join = -1, .state = -1 };
-	cg->frozen =
-		add_dir(cg, xasprintf("%s/%s/run", base, name), NULL, false);
-	add_dir(cg, xasprintf("%s/%s/init", base, name), NULL, true);
-	add_dir(cg, xasprintf("%s/%s", base, name), NULL, false);
-	cg->kind = CGROUP_FREEZER_V2;
-}
-
-/*
- * The group of that name at base, which takes its place, if there is one.  The agent makes it
- * (bounds.h): who does not find it is bound by nothing.
- */
-static bool go_into(char **base, const char *guests)
-{
-	char *dir = *base && guests ? xasprintf("%s/%s", *base, guests) : NULL;
-	bool is = dir && !access(dir, W_OK);
-
-	if (dir && !is)
-		log_debug("a guest is not bound: no group %s", dir);
-	if (is) {
-		free(*base);
-		*base = dir;
-	} else {
-		free(dir);
-	}
-	return is;
-}
-
-static void plan_joined(const struct cgroup_texts *t, const char *guests,
-			struct capsule_cgroup *cg)
-{
-	static const char *const v1[] = { "cpuset", "blkio" };
-
-	for (unsigned i = 0; i < 2; i++) {
-		char *base = writable(t, v1[i]);
-
-		if (go_into(&base, guests))
-			cg->joined[cg->nr_joined++] = base;
-		else
-			free(base);
-	}
-}
-
-static void plan(const struct cgroup_texts *t, const char *name,
-		 const char *guests, struct capsule_cgroup *cg)
-{
-	static const char *const v1[] = { "cpu", "memory", "pids" };
-	char *base;
-
-	for (unsigned i = 0; i < 3; i++) {
-		base = writable(t, v1[i]);
-		if (i == 1)
-			go_into(&base, guests);
-		if (base)
-			add_dir(cg, xasprintf("%s/%s", base, name), v1[i],
-				true);
-		free(base);
-	}
-	plan_joined(t, guests, cg);
-	base = writable(t, "freezer");
-	if (base) {
-		cg->frozen = add_dir(cg, xasprintf("%s/%s", base, name),
-				     "freezer", false);
-		cg->kind = CGROUP_FREEZER_V1;
-	} else if (!cg->nr_dirs && (base = writable(t, ""))) {
-		go_into(&base, guests);
-		cgroup_plan_v2(base, name, cg);
-	}
-	free(base);
-}
-
-int cgroup_plan(const char *name, const char *guests,
-		struct capsule_cgroup *ret, struct error *err)
-{
-	struct capsule_cgroup cg = { .join = -1, .state = -1 };
-	struct cgroup_texts t;
-
-	if (!cgroup_texts_read(&t)) {
-		plan(&t, name, guests, &cg);
-		cgroup_texts_clear(&t);
-	}
-	*ret = cg;
-	return 0;
-}
-
 /*
  * For the freeze of a move (core/hurry.h), where the kernel schedules real-time
  * by group.  A landing rank that has used up its share stands still for the
@@ -361,8 +249,7 @@ void cgroup_clear(struct capsule_cgroup *cg)
 	close_doors(cg);
 	for (unsigned i = 0; i < cg->nr_dirs; i++)
 		free(cg->dirs[i]);
-	for (unsigned i = 0; i < cg->nr_joined; i++)
-		free(cg->joined[i]);
+	cgroup_forget_guests(cg);
 	memset(cg, 0, sizeof(*cg));
 	cg->join = cg->state = -1;
 }

@@ -43,6 +43,8 @@ struct capsule_cgroup {
 	char *joined[2]; /* v1: it goes there, too, and they stay: all guests'
 			    (bounds.h) */
 	unsigned nr_joined;
+	char *missed[3]; /* v1: where all guests' group was not */
+	unsigned nr_missed;
 	int doors[5]; /* of whole, then of joined, for init */
 	unsigned nr_doors;
 	char *frozen; /* (into dirs) where programs go; or NULL */
@@ -59,7 +61,11 @@ struct capsule_cgroup {
  */
 int cgroup_plan(const char *name, const char *guests,
 		struct capsule_cgroup *ret, struct error *err) must_check;
-/* The same on cgroup v2, below the group in base. */
+/* v1: would it still be planned in the same groups? */
+bool cgroup_is_as_planned(const struct capsule_cgroup *cg);
+/* Which of all guests' groups there are. */
+void cgroup_forget_guests(struct capsule_cgroup *cg);
+/* cgroup_plan() on cgroup v2, below the group in base. */
 void cgroup_plan_v2(const char *base, const char *name,
 		    struct capsule_cgroup *ret);
 /*

@@ -1,4 +1,4 @@
-/* cgroup_find.c - where a process's control groups are; see cgroup.h */
+/* cgroup_find.c - where control groups of a process are, and a capsule's are to be; see cgroup.h */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,6 +9,7 @@
 
 #include "cluster/capsule/cgroup.h"
 #include "core/io.h"
+#include "core/log.h"
 #include "core/xalloc.h"
 
 /* Is word one of the comma-separated words in [list, end)? */
@@ -278,4 +279,144 @@ bool cgroup_writable(const char *dir)
 	if (i < KNOWN_DIRS)
 		known[i] = xstrdup(dir);
 	return true;
+}
+
+/* ---- where a capsule's are to be ---- */
+
+/* The own group of a hierarchy, if we may make groups in it. */
+static char *writable(const struct cgroup_texts *t, const char *controller)
+{
+	char *dir = *controller ? cgroup_locate(t->mounts, t->own, controller)
+				: cgroup_own("");
+
+	if (dir && !cgroup_writable(dir)) {
+		free(dir);
+		dir = NULL;
+	}
+	return dir;
+}
+
+static char *add_dir(struct capsule_cgroup *cg, char *dir, const char *what,
+		     bool whole)
+{
+	cg->what[cg->nr_dirs] = what;
+	cg->dirs[cg->nr_dirs++] = dir;
+	if (whole)
+		cg->whole[cg->nr_whole++] = dir;
+	return dir;
+}
+
+/* cgroup v2: NAME/run is frozen, init sits in NAME/init beside it. */
+static void plan_v2(const char *base, const char *name,
+		    struct capsule_cgroup *cg)
+{
+	cg->frozen =
+		add_dir(cg, xasprintf("%s/%s/run", base, name), NULL, false);
+	add_dir(cg, xasprintf("%s/%s/init", base, name), NULL, true);
+	add_dir(cg, xasprintf("%s/%s", base, name), NULL, false);
+	cg->kind = CGROUP_FREEZER_V2;
+}
+
+void cgroup_plan_v2(const char *base, const char *name,
+		    struct capsule_cgroup *ret)
+{
+	*ret = (struct capsule_cgroup){ .join = -1, .state = -1 };
+	plan_v2(base, name, ret);
+}
+
+/*
+ * The group of that name at base, which takes its place, if there is one.  The agent makes it
+ * (bounds.h): who does not find it is bound by nothing.
+ */
+static bool go_into(char **base, const char *guests, struct capsule_cgroup *cg)
+{
+	char *dir = *base && guests ? xasprintf("%s/%s", *base, guests) : NULL;
+
+	if (!dir)
+		return false;
+	if (access(dir, W_OK) < 0) {
+		log_debug("a guest is not bound: no group %s", dir);
+		cg->missed[cg->nr_missed++] = dir;
+		return false;
+	}
+	free(*base);
+	*base = dir;
+	return true;
+}
+
+void cgroup_forget_guests(struct capsule_cgroup *cg)
+{
+	while (cg->nr_joined)
+		free(cg->joined[--cg->nr_joined]);
+	while (cg->nr_missed)
+		free(cg->missed[--cg->nr_missed]);
+}
+
+bool cgroup_is_as_planned(const struct capsule_cgroup *cg)
+{
+	bool is = true;
+
+	for (unsigned i = 0; i < cg->nr_joined; i++)
+		is &= !access(cg->joined[i], W_OK);
+	for (unsigned i = 0; i < cg->nr_missed; i++)
+		is &= access(cg->missed[i], W_OK) < 0;
+	return is;
+}
+
+static void plan_joined(const struct cgroup_texts *t, const char *guests,
+			struct capsule_cgroup *cg)
+{
+	static const char *const v1[] = { "cpuset", "blkio" };
+
+	for (unsigned i = 0; i < 2; i++) {
+		char *base = writable(t, v1[i]);
+
+		if (go_into(&base, guests, cg))
+			cg->joined[cg->nr_joined++] = base;
+		else
+			free(base);
+	}
+}
+
+static void plan(const struct cgroup_texts *t, const char *name,
+		 const char *guests, struct capsule_cgroup *cg)
+{
+	static const char *const v1[] = { "cpu", "memory", "pids" };
+	char *base;
+
+	for (unsigned i = 0; i < 3; i++) {
+		base = writable(t, v1[i]);
+		if (i == 1)
+			go_into(&base, guests, cg);
+		if (base)
+			add_dir(cg, xasprintf("%s/%s", base, name), v1[i],
+				true);
+		free(base);
+	}
+	plan_joined(t, guests, cg);
+	base = writable(t, "freezer");
+	if (base) {
+		cg->frozen = add_dir(cg, xasprintf("%s/%s", base, name),
+				     "freezer", false);
+		cg->kind = CGROUP_FREEZER_V1;
+	} else if (!cg->nr_dirs && (base = writable(t, ""))) {
+		cgroup_forget_guests(cg);
+		go_into(&base, guests, cg);
+		plan_v2(base, name, cg);
+	}
+	free(base);
+}
+
+int cgroup_plan(const char *name, const char *guests,
+		struct capsule_cgroup *ret, struct error *err)
+{
+	struct capsule_cgroup cg = { .join = -1, .state = -1 };
+	struct cgroup_texts t;
+
+	if (!cgroup_texts_read(&t)) {
+		plan(&t, name, guests, &cg);
+		cgroup_texts_clear(&t);
+	}
+	*ret = cg;
+	return 0;
 }

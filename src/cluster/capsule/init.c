@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -139,15 +140,12 @@ static pid_t clone_into_own(const struct init *init, pid_t ns_pid, void *prog,
  * nothing is frozen then.
  */
 static int start_program(const struct init *init, const struct request *req,
-			 const int *fds, struct error *err)
+			 char *text, const int *fds, struct error *err)
 {
 	bool lasting = init->args->lasting;
-	struct program *prog;
+	struct program *prog = program_prepare(req, text, fds, init->args);
 	pid_t pid;
-	int r = program_prepare(&prog, req, fds, init->args, err);
 
-	if (r < 0)
-		return r;
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	pid = lasting ? clone_into_own(init, req->ns_pid, prog, err)
@@ -164,7 +162,7 @@ static int start_program(const struct init *init, const struct request *req,
 
 /* The helper: its descriptors, its argument, and nothing else of ours. */
 static _Noreturn void helper_main(const struct init *init,
-				  const struct request *req, int file,
+				  const struct request *req, const char *text,
 				  const int *fds)
 {
 	char *arg = xmalloc(req->n + 1);
@@ -174,8 +172,7 @@ static _Noreturn void helper_main(const struct init *init,
 	if (init->args->cg->join >= 0 &&
 	    write(init->args->cg->join, "0", 1) < 0)
 		_exit(126);
-	if (pread(file, arg, req->n, 0) != (ssize_t)req->n)
-		_exit(126);
+	memcpy(arg, text, req->n);
 	memcpy(keep, fds, sizeof(keep));
 	fds_keep(keep, req->nr_fds);
 	sigemptyset(&none);
@@ -184,7 +181,7 @@ static _Noreturn void helper_main(const struct init *init,
 }
 
 static int start_helper(const struct init *init, const struct request *req,
-			int file, const int *fds, int *ret_fd,
+			const char *text, const int *fds, int *ret_fd,
 			struct error *err)
 {
 	pid_t pid = -EEXIST;
@@ -193,7 +190,7 @@ static int start_helper(const struct init *init, const struct request *req,
 	     try--)
 		pid = fork_as(try, ret_fd);
 	if (!pid)
-		helper_main(init, req, file, fds);
+		helper_main(init, req, text, fds);
 	return pid < 0 ? error_sys(err, pid, "cannot start a helper") : 0;
 }
 
@@ -262,26 +259,18 @@ static int send_signal(pid_t pid, int sig, struct error *err)
 	return 0;
 }
 
-static int obey(struct init *init, const struct request *req, int *fds,
-		unsigned nr_fds, int *ret_fd, struct error *err)
+static int obey(struct init *init, const struct request *req, char *text,
+		int *fds, int *ret_fd, struct error *err)
 {
-	unsigned own =
-		req->type == REQUEST_EXEC				   ? 3
-		: req->type == REQUEST_SPAWN || req->type == REQUEST_RENEW ? 2
-									   : 1;
-
-	if (req->nr_fds > REQUEST_FDS || nr_fds != own + req->nr_fds)
-		return error_set(err, -EBADMSG,
-				 "init got a request it does not understand");
 	switch (req->type) {
 	case REQUEST_EXEC:
-		return start_program(init, req, fds + 1, err);
+		return start_program(init, req, text, fds, err);
 	case REQUEST_SPAWN:
 		return init->args->lasting
 			       ? error_set(err, -EOPNOTSUPP,
 					   "nothing lands in this capsule")
-			       : start_helper(init, req, fds[1], fds + 2,
-					      ret_fd, err);
+			       : start_helper(init, req, text, fds + 1, ret_fd,
+					      err);
 	case REQUEST_KILL:
 		return send_signal(req->ns_pid, req->sig, err);
 	case REQUEST_STOP:
@@ -293,37 +282,68 @@ static int obey(struct init *init, const struct request *req, int *fds,
 	case REQUEST_CLEAN:
 		init->nr_queue = 0; /* nobody asks for them any more */
 		return renew_clean(init->signals, err);
-	case REQUEST_TIDY:
-		renew_tidy();
-		return 0;
 	case REQUEST_RENEW:
-		return renew_begin(init->args, req, fds[1], fds + 2, err);
+		return renew_begin(init->args, req, text, fds + 1, err);
 	}
 	return error_set(err, -EBADMSG, "init knows no request %d", req->type);
 }
 
+/* The text of a packet of that length, perhaps mapped; NULL: there is something wrong. */
+static char *find_text(struct request_packet *p, size_t len, const int *fds,
+		       unsigned nr_fds)
+{
+	const struct request *req = &p->req;
+	char *text;
+
+	if (req->nr_fds > REQUEST_FDS ||
+	    nr_fds != 1 + req->nr_fds + req->filed ||
+	    len != sizeof(*req) + (req->filed ? 0 : req->n))
+		return NULL;
+	if (!req->filed || !req->n)
+		return p->text;
+	text = mmap(NULL, req->n, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+		    fds[nr_fds - 1], 0);
+	return text == MAP_FAILED ? NULL : text;
+}
+
+static void answer_request(struct init *init, struct request_packet *p,
+			   size_t len, int *fds, unsigned nr_fds)
+{
+	struct request *req = &p->req;
+	bool by_ctl = req->type == REQUEST_RENEW || req->type == REQUEST_CLEAN;
+	char *text = find_text(p, len, fds, nr_fds);
+	struct answer answer = { 0 };
+	int pidfd = -1;
+
+	answer.code = text ? obey(init, req, text, fds, &pidfd, &answer.error)
+			   : error_set(&answer.error, -EBADMSG,
+				       "init got a request it does not "
+				       "understand");
+	if (text && text != p->text)
+		munmap(text, req->n);
+	/* If the requester has died, nobody needs the answer. */
+	(void)!packet_send(by_ctl ? init->args->ctl : fds[0], &answer,
+			   sizeof(answer), &pidfd, pidfd >= 0);
+	io_close(&pidfd);
+	/* Nobody waits for that. */
+	if (req->type == REQUEST_CLEAN && !answer.code)
+		renew_tidy();
+}
+
 static void serve(struct init *init)
 {
-	int fds[REQUEST_FDS + 3], pidfd = -1;
+	static struct request_packet p;
+	int fds[REQUEST_FDS + 3];
 	unsigned nr_fds = REQUEST_FDS + 3;
-	struct answer answer = { 0 };
-	struct request req;
-	int r = packet_receive(init->args->ctl, &req, sizeof(req), fds, &nr_fds,
-			       0);
+	ssize_t n = packet_receive_some(init->args->ctl, &p, sizeof(p), fds,
+					&nr_fds, 0);
 
-	if (r == -EPIPE)
+	if (n == -EPIPE)
 		die(init);
-	if (!r && nr_fds) {
-		answer.code =
-			obey(init, &req, fds, nr_fds, &pidfd, &answer.error);
-		/* If the requester has died, nobody needs the answer. */
-		(void)!packet_send(req.type == REQUEST_RENEW ? init->args->ctl
-							     : fds[0],
-				   &answer, sizeof(answer), &pidfd, pidfd >= 0);
-	}
+	if (n >= (ssize_t)sizeof(p.req) && nr_fds)
+		answer_request(init, &p, (size_t)n, fds, nr_fds);
 	for (unsigned i = 0; i < nr_fds; i++)
 		close(fds[i]);
-	io_close(&pidfd);
 }
 
 static _Noreturn void serve_forever(struct init *init)

@@ -8,8 +8,9 @@
  * that new ones have; that of memory is made anew.  Where both are kept, so is init, which is in that
  * network (lasting.c).  A capsule that was stopped or has moved leaves nothing.
  *
- * Meanwhile the groups are called "rest.PID", which a record of its own,
- * RUN_DIR/capsules/.rest.PID, says from the first time until this process ends.
+ * From their first rest on the groups are called "rest.PID.START", by this process: a record
+ * of its own, RUN_DIR/capsules/.rest.PID, says so until it ends, and that of each capsule
+ * that has them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ enum { NEW_SHARES = 1024 }; /* the kernel's */
 static struct {
 	char *run_dir;		   /* NULL: nothing is kept */
 	char *dir;		   /* of the record; NULL: there is none yet */
-	char *groups[CGROUP_DIRS]; /* as they are called at rest */
+	char *groups[CGROUP_DIRS]; /* as they are called from then on */
 	unsigned nr_groups;
 	struct capsule_cgroup cg; /* with its doors; nr_dirs 0: none */
 	uid_t uid;		  /* whose they are, */
@@ -81,26 +82,13 @@ static bool are_beside(char *const *dirs, unsigned n)
 	return true;
 }
 
-/* Does init go to the same others? */
-static bool join_alike(const struct capsule_cgroup *a,
-		       const struct capsule_cgroup *b)
-{
-	if (a->nr_joined != b->nr_joined)
-		return false;
-	for (unsigned i = 0; i < a->nr_joined; i++)
-		if (strcmp(a->joined[i], b->joined[i]))
-			return false;
-	return true;
-}
-
 /*
  * An owner who came meanwhile has lowered them, and nobody would raise them.  Of what
- * ran in the capsule, nothing can be in one of them alone.
+ * ran in the capsule, nothing can be in one of them alone; and that of memory is new.
  */
 static bool are_as_new(void)
 {
 	const struct capsule_cgroup *cg = &kept.cg;
-	struct limits_met met;
 
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
 		const char *dir = cg->dirs[i];
@@ -109,11 +97,11 @@ static bool are_as_new(void)
 		    cgroup_number(dir, "cpu.shares", "") != NEW_SHARES)
 			return false;
 		if (cgroup_has(cg, i, "pids") &&
-		    cgroup_number(dir, "pids.current", ""))
+		    (cgroup_number(dir, "pids.current", "") ||
+		     cgroup_number(dir, "pids.events", "max")))
 			return false;
 	}
-	cgroup_met(cg, &kept.limits, &met);
-	return !met.kills && !met.refused;
+	return true;
 }
 
 static void drop_groups(void)
@@ -123,9 +111,11 @@ static void drop_groups(void)
 }
 
 /* Before anything has the names that it says. */
-static int write_names(const struct capsule_cgroup *cg, struct error *err)
+static int write_names(const struct capsule_cgroup *cg,
+		       const struct process_id *self, struct error *err)
 {
 	struct capsule_record rec = { .nr_cgroups = cg->nr_dirs,
+				      .keeper = *self,
 				      .cpu_weight = CGROUP_WEIGHT };
 	fd_auto lock = record_lock(kept.run_dir, err);
 	int r;
@@ -133,8 +123,7 @@ static int write_names(const struct capsule_cgroup *cg, struct error *err)
 	if (lock < 0)
 		return lock;
 	memcpy(rec.cgroups, kept.groups, sizeof(rec.cgroups));
-	if ((r = process_self(&rec.keeper)) < 0 ||
-	    (r = process_boot_id(rec.boot, err)) < 0 ||
+	if ((r = process_boot_id(rec.boot, err)) < 0 ||
 	    (r = record_netns(&rec.netns, err)) < 0)
 		return r;
 	if (mkdir(kept.dir, 0700) < 0)
@@ -142,28 +131,48 @@ static int write_names(const struct capsule_cgroup *cg, struct error *err)
 	return record_write(kept.dir, &rec, err);
 }
 
+/*
+ * With the time at which this process began: what a dead one of the same pid has left may
+ * be removed while we have ours.
+ */
 static bool have_names(const struct capsule_cgroup *cg)
 {
-	if (kept.dir)
+	struct process_id self;
+
+	if (kept.dir || process_self(&self) < 0)
 		return kept.nr_groups;
-	kept.dir = xasprintf("%s/capsules/.rest.%d", kept.run_dir, getpid());
+	kept.dir = xasprintf("%s/capsules/.rest.%d", kept.run_dir, self.pid);
 	for (unsigned i = 0; i < cg->nr_dirs; i++)
-		kept.groups[i] = xasprintf("%.*s/rest.%d",
-					   (int)length_of_base(cg->dirs[i]),
-					   cg->dirs[i], getpid());
-	if (write_names(cg, NULL) >= 0)
+		kept.groups[i] = xasprintf(
+			"%.*s/rest.%d.%llu", (int)length_of_base(cg->dirs[i]),
+			cg->dirs[i], self.pid, (unsigned long long)self.start);
+	if (write_names(cg, &self, NULL) >= 0)
 		kept.nr_groups = cg->nr_dirs;
 	return kept.nr_groups;
 }
 
+static void call_by(struct capsule_cgroup *cg, unsigned i, const char *name)
+{
+	char *was = cg->dirs[i];
+
+	cg->dirs[i] = xstrdup(name);
+	for (unsigned k = 0; k < cg->nr_whole; k++)
+		if (cg->whole[k] == was)
+			cg->whole[k] = cg->dirs[i];
+	if (cg->frozen == was)
+		cg->frozen = cg->dirs[i];
+	free(was);
+}
+
 /* What has been renamed goes by its new name, until it is removed. */
-static bool rename_groups(struct capsule_cgroup *cg, char *const *names)
+static bool rename_groups(struct capsule_cgroup *cg)
 {
 	for (unsigned i = 0; i < cg->nr_dirs; i++) {
-		if (rename(cg->dirs[i], names[i]) < 0)
+		if (!strcmp(cg->dirs[i], kept.groups[i]))
+			continue;
+		if (rename(cg->dirs[i], kept.groups[i]) < 0)
 			return false;
-		free(cg->dirs[i]);
-		cg->dirs[i] = xstrdup(names[i]);
+		call_by(cg, i, kept.groups[i]);
 	}
 	return true;
 }
@@ -207,7 +216,7 @@ static void keep_groups(struct capsule *c)
 	if (kept.cg.nr_dirs || c->cg.kind != CGROUP_FREEZER_V1 ||
 	    c->limits.memory || c->limits.cpus || c->weight != CGROUP_WEIGHT ||
 	    !have_names(&c->cg) || !are_beside(c->cg.dirs, c->cg.nr_dirs) ||
-	    !renew_memory(&c->cg) || !rename_groups(&c->cg, kept.groups))
+	    !renew_memory(&c->cg) || !rename_groups(&c->cg))
 		return;
 	kept.cg = c->cg;
 	kept.limits = c->limits;
@@ -219,30 +228,20 @@ static bool fit(const struct capsule *c, const struct capsule_spec *spec)
 {
 	return !spec->lands && kept.uid == spec->uid &&
 	       kept.bound == spec->bound && c->weight == CGROUP_WEIGHT &&
-	       kept.cg.beside == c->cg.beside &&
+	       kept.cg.beside == lasting_may(c, spec, kept.cg.kind) &&
 	       !memcmp(&kept.limits, &c->limits, sizeof(c->limits)) &&
-	       are_beside(c->cg.dirs, c->cg.nr_dirs) &&
-	       join_alike(&c->cg, &kept.cg);
+	       cgroup_is_as_planned(&kept.cg);
 }
 
 bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
 {
-	struct capsule_cgroup *cg = &kept.cg;
-	bool taken = cg->nr_dirs && fit(c, spec) && are_as_new() &&
-		     rename_groups(cg, c->cg.dirs);
-
-	if (!taken) {
+	if (!kept.cg.nr_dirs || !fit(c, spec) || !are_as_new()) {
 		drop_groups();
 		return false;
 	}
-	c->cg.join = cg->join;
-	c->cg.state = cg->state;
-	memcpy(c->cg.doors, cg->doors, sizeof(cg->doors));
-	c->cg.nr_doors = cg->nr_doors;
-	c->cg.renewed = cg->renewed;
-	cg->join = cg->state = -1;
-	cg->nr_doors = 0;
-	cgroup_clear(cg);
+	c->cg = kept.cg;
+	memset(&kept.cg, 0, sizeof(kept.cg));
+	kept.cg.join = kept.cg.state = -1;
 	return true;
 }
 
@@ -250,7 +249,6 @@ bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec)
 
 static void keep_init(struct capsule *c)
 {
-	lasting_tidy(c->ctl, c->init);
 	kept.init.pidfd = c->init;
 	kept.init.ctl = c->ctl;
 	kept.init.events = c->events;

@@ -60,10 +60,11 @@ static bool host_lets(void)
 	return lets;
 }
 
-bool lasting_may(const struct capsule *c, const struct capsule_spec *spec)
+bool lasting_may(const struct capsule *c, const struct capsule_spec *spec,
+		 enum cgroup_freezer kind)
 {
 	return !geteuid() && !spec->lands && c->link.spare.netns >= 0 &&
-	       c->cg.kind == CGROUP_FREEZER_V1 && !c->limits.memory &&
+	       kind == CGROUP_FREEZER_V1 && !c->limits.memory &&
 	       !c->limits.cpus && c->weight == CGROUP_WEIGHT &&
 	       !spec->monotonic_offset && !spec->boottime_offset &&
 	       spec->uid != LASTING_UID && host_lets();
@@ -81,28 +82,22 @@ bool lasting_clean(struct capsule *c)
 {
 	struct request req = { .type = REQUEST_CLEAN };
 
+	/* What goes along stands where others have a socket for the answer. */
 	if (!c->lasting || c->mute || !c->shared || c->shared->disturbed ||
-	    request_call_for(CLEAN_MS, c->ctl, &req, NULL, 0, NULL, NULL) < 0)
+	    packet_send(c->ctl, &req, sizeof(req), &c->init, 1) < 0 ||
+	    request_await(c->ctl, CLEAN_MS, NULL) < 0 ||
+	    request_answer(c->ctl, NULL) < 0)
 		return false;
 	forget_events(c->events);
 	return true;
 }
 
-/* What goes along stands where others have a socket for the answer. */
-void lasting_tidy(int ctl, int init)
-{
-	struct request req = { .type = REQUEST_TIDY };
-
-	(void)!packet_send(ctl, &req, sizeof(req), &init, 1);
-}
-
-static int put_words(int fd, const struct capsule_spec *spec,
-		     struct request *req)
+static char *put_words(const struct capsule_spec *spec, struct request *req,
+		       size_t *ret_n)
 {
 	const char *host = spec->hostname ? spec->hostname : spec->name;
 	char *text = NULL;
-	FILE *to = xmemstream(&text, &req->n);
-	int r;
+	FILE *to = xmemstream(&text, ret_n);
 
 	fwrite(&spec->net, sizeof(spec->net), 1, to);
 	fwrite(&spec->address, sizeof(spec->address), 1, to);
@@ -113,9 +108,7 @@ static int put_words(int fd, const struct capsule_spec *spec,
 	}
 	if (fclose(to))
 		abort(); /* out of memory */
-	r = io_write_full(fd, text, req->n);
-	free(text);
-	return r;
+	return text;
 }
 
 int lasting_renew(struct capsule *c, const struct capsule_spec *spec,
@@ -123,23 +116,21 @@ int lasting_renew(struct capsule *c, const struct capsule_spec *spec,
 {
 	struct request req = { .type = REQUEST_RENEW, .uid = spec->uid };
 	int fds[2 + CGROUP_DIRS] = { c->init };
-	fd_auto file = request_file(err);
+	char *words;
+	size_t n;
 	int r;
 
-	if (file < 0)
-		return file;
-	fds[1] = file;
 	/* It may have counted for what the one before left in memory (agent/burden.h). */
 	process_spare_no_more(c->init_pid);
-	if ((r = put_words(file, spec, &req)) < 0)
-		return error_sys(err, r, "cannot tell init of the capsule");
 	for (unsigned i = 0; i < c->cg.nr_doors; i++)
 		if (c->cg.renewed & 1u << i) {
 			req.as[req.nr_fds] = (int)i;
-			fds[2 + req.nr_fds++] = c->cg.doors[i];
+			fds[1 + req.nr_fds++] = c->cg.doors[i];
 		}
-	r = packet_send(c->ctl, &req, sizeof(req), fds, 2 + req.nr_fds);
-	return r < 0 ? error_sys(err, r, "init does not listen") : 0;
+	words = put_words(spec, &req, &n);
+	r = request_send(c->ctl, &req, words, n, fds, 1 + req.nr_fds, err);
+	free(words);
+	return r;
 }
 
 bool lasting_failed(int code)

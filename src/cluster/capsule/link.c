@@ -106,9 +106,8 @@ int link_make_pair(struct capsule_link *l, int netns, struct error *err)
 	int r;
 
 	/*
-	 * A bridge that was given no address has the lowest of its ports', and
-	 * whoever talks to the host would lose it when that changes: ours is
-	 * above that of any card.
+	 * A bridge that was given no address has the lowest of its ports', and who
+	 * talks to the host would lose it when that changes: ours is above any card's.
 	 */
 	memcpy(port_mac, l->mac, NET_MAC_LEN);
 	port_mac[0] = 0xfe;
@@ -135,13 +134,16 @@ static int set_up_inside(const struct capsule_link *l,
 				 routed ? 32 : spec->prefix, err)) < 0 ||
 	    (l->spare.netns < 0 &&
 	     (r = net_link_up(l->inside, l->eth0, true, err)) < 0) ||
-	    !routed)
+	    !routed ||
+	    (!spec->plugs &&
+	     (r = net_neighbour_put(l->inside, l->eth0, gateway(), nobody_mac,
+				    err)) < 0))
 		return r;
-	r = net_neighbour_put(l->inside, l->eth0, gateway(), nobody_mac, err);
-	return r < 0 ? r : net_route_put(l->inside, &out, err);
+	return net_route_put(l->inside, &out, err);
 }
 
-static int set_up_host(const struct capsule_link *l, struct error *err)
+static int set_up_host(const struct capsule_link *l,
+		       const struct capsule_spec *spec, struct error *err)
 {
 	int r;
 
@@ -150,9 +152,10 @@ static int set_up_host(const struct capsule_link *l, struct error *err)
 	/* The route back is there only while plugged. */
 	r = l->spare.netns < 0 ? net_link_up_forwarding(l->host, l->index, err)
 			       : 0;
-	return r < 0 ? r
-		     : net_neighbour_put(l->host, l->index, l->address,
-					 nobody_mac, err);
+	if (r < 0 || spec->plugs)
+		return r;
+	return net_neighbour_put(l->host, l->index, l->address, nobody_mac,
+				 err);
 }
 
 /*
@@ -275,7 +278,7 @@ int link_make(struct capsule_link *l, const struct capsule_spec *spec,
 		return r;
 	if (spec->lands)
 		link_need_doors(l, false);
-	return set_up_host(l, err);
+	return set_up_host(l, spec, err);
 }
 
 int link_init_inside(struct error *err)
@@ -324,12 +327,12 @@ void link_cut(struct capsule_link *l, bool plugged)
 	fast_path_plug(l->fast, false);
 	(void)!net_neighbour_put(l->inside, l->eth0, gateway(), nobody_mac,
 				 NULL);
-	(void)!net_neighbour_put(l->host, l->index, l->address, nobody_mac,
-				 NULL);
+	/* From then on nothing goes there that would ask for the neighbour. */
+	(void)!net_route_delete(l->host, &route, NULL);
+	l->cut = !net_neighbour_delete(l->host, l->index, l->address, NULL);
 	if (plugged && l->uplink_index)
 		(void)!net_proxy_delete(l->host, l->uplink_index, l->address,
 					NULL);
-	(void)!net_route_delete(l->host, &route, NULL);
 }
 
 void link_close(struct capsule_link *l, bool kept)

@@ -18,7 +18,7 @@
  *   store.c        where it waits for the next
  *   kept.c         what one capsule leaves to the next of its process
  *   cgroup.c       control groups and the freezer
- *   cgroup_find.c  where they are
+ *   cgroup_find.c  where they are, or are to be
  *   limits.c       their limits
  *   record.c       what must be cleaned up, and the sweep
  */
@@ -82,6 +82,7 @@ struct capsule_link {
 	struct fast_path *fast; /* or NULL, and then why_slow */
 	struct error why_slow;
 	bool doors_tried; /* fast is made, or will not be */
+	bool cut;	  /* nothing of it is left on the host but its end */
 	unsigned mtu;
 	struct capsule_spare spare;
 };
@@ -181,29 +182,31 @@ enum request_type {
 	REQUEST_STOP, /* freeze by signals */
 	REQUEST_CONT,
 	REQUEST_DIE,
-	REQUEST_CLEAN, /* lasting: all but init ends */
-	REQUEST_TIDY,  /* ... and its files; no answer */
+	REQUEST_CLEAN, /* lasting: all but init ends, then files go */
 	REQUEST_RENEW, /* for the next; a second answer by ctl */
 };
 
-#define REQUEST_FDS 64
+#define REQUEST_FDS  64
+#define REQUEST_TEXT 8192
 
 /*
- * One packet to init, with descriptors: the first is where to answer, the
- * second, for EXEC and SPAWN, a file with `n` bytes: argument, or strings;
- * EXEC's third takes a byte when the process is there, and word of a failure (struct
- * exec_failure), and closes when it runs. RENEW's second are the words of the spec, the others
- * doors to groups that were made anew, of which `as` says which. Plain structs do: both sides
- * are the same program image.
+ * One packet to init, with descriptors: the first is where to answer; behind those of
+ * nr_fds, for a text that is too long, a file of its n bytes; else it stands in the packet.
+ * The text is SPAWN's argument, EXEC's strings, RENEW's words of the spec. EXEC's socket
+ * takes a byte when the process is there, too, and word of a failure (struct
+ * exec_failure), and closes when it runs. RENEW's descriptors are
+ * doors to groups that were made anew, of which `as` says which; it and CLEAN are answered by ctl.
+ * Plain structs do: both sides are the same program image.
  */
 struct request {
 	enum request_type type;
 	capsule_entry *entry; /* SPAWN */
-	size_t n;
+	size_t n;	      /* of the text */
+	bool filed;	      /* it is in a file */
 	pid_t ns_pid;
 	uid_t uid; /* EXEC, where init lasts; RENEW */
 	int sig;
-	unsigned nr_argv, nr_env; /* EXEC: strings argv, env, cwd in the file */
+	unsigned nr_argv, nr_env; /* EXEC: strings argv, env, cwd in the text */
 	bool own_group;
 	unsigned nr_files; /* EXEC: behind cwd, of each folder and path */
 	int file_as[2];
@@ -214,14 +217,21 @@ struct request {
 	int as[REQUEST_FDS]; /* EXEC: their numbers */
 };
 
+struct request_packet {
+	struct request req;
+	char text[REQUEST_TEXT];
+};
+
 struct answer {
 	int code; /* 0 or -errno; with it, a pidfd for SPAWN */
 	struct error error;
 };
 
+/* Of another size than an answer. */
 struct exec_failure {
 	int code; /* -ENOENT: no such program; -EACCES, -ENOEXEC: cannot be run
 		   */
+	int unused;
 	struct error why;
 };
 
@@ -237,9 +247,8 @@ _Noreturn void init_main(const struct init_args *args);
  * it.
  */
 struct program;
-int program_prepare(struct program **ret, const struct request *req,
-		    const int *fds, const struct init_args *init,
-		    struct error *err) must_check;
+struct program *program_prepare(const struct request *req, char *text,
+				const int *fds, const struct init_args *init);
 _Noreturn void program_main(void *prog);
 
 /*
@@ -275,12 +284,11 @@ int request_await(int fd, int ms, struct error *err) must_check;
 /* Send a request, wait for the answer; *ret_fd: the descriptor with it. */
 int request_call(int ctl, const struct request *req, const int *fds,
 		 unsigned nr_fds, int *ret_fd, struct error *err) must_check;
-/* ... for so many milliseconds; -1: for as long as it takes. */
-int request_call_for(int ms, int ctl, const struct request *req, const int *fds,
-		     unsigned nr_fds, int *ret_fd,
-		     struct error *err) must_check;
-/* A file for what goes along: a descriptor, or -errno. */
-int request_file(struct error *err) must_check;
+/* Send it with a text; there is room for another descriptor in fds. */
+int request_send(int ctl, struct request *req, const char *text, size_t n,
+		 int *fds, unsigned nr_fds, struct error *err) must_check;
+/* The next answer on a socket. */
+int request_answer(int sock, struct error *err) must_check;
 
 /* ---- the keeper's side ---- */
 
@@ -309,9 +317,10 @@ struct capsule {
 	gid_t *groups;
 	size_t nr_groups;
 	bool bound;
-	bool lasting; /* its init may have the next capsule, too */
-	bool renewed; /* ... and has had one before */
-	bool spared;  /* ... and is alive, though the capsule has ended */
+	bool took_groups; /* those of one before */
+	bool lasting;	  /* its init may have the next capsule, too */
+	bool renewed;	  /* ... and has had one before */
+	bool spared;	  /* ... and is alive, though the capsule has ended */
 	bool gone_told;
 	bool asked; /* for a program of which nothing certain is known */
 	bool mute;  /* init waits for a program's start, and does not listen */
@@ -322,7 +331,7 @@ struct capsule {
 
 /* What may be of use to the next; `clean` as spare_clean() has it. */
 void kept_put(struct capsule *c, bool clean);
-/* Groups, by the names that are planned, and that its record has; false: it is to make them. */
+/* Groups, with a plan and names of their own, for its record; false: it is to make some. */
 bool kept_take_groups(struct capsule *c, const struct capsule_spec *spec);
 /* The socket by which the host's network is changed. */
 void kept_lend_socket(struct capsule_link *l);
@@ -342,12 +351,11 @@ bool kept_take_init(struct capsule *c);
  */
 #define LASTING_UID 0xfffffff0u
 
-/* May this capsule have one?  Its link and its groups are planned. */
-bool lasting_may(const struct capsule *c, const struct capsule_spec *spec);
+/* May this capsule have one, with such groups?  Its link is planned. */
+bool lasting_may(const struct capsule *c, const struct capsule_spec *spec,
+		 enum cgroup_freezer kind);
 /* All but init ends; false: it does not. */
 bool lasting_clean(struct capsule *c) must_check;
-/* Between two capsules, where init goes on; it answers nothing. */
-void lasting_tidy(int ctl, int init);
 /* What init is to do for this capsule; then it says on ctl that all is set up. */
 int lasting_renew(struct capsule *c, const struct capsule_spec *spec,
 		  struct error *err) must_check;
@@ -360,7 +368,7 @@ void lasting_end(struct capsule *c);
 int renew_clean(int signals, struct error *err) must_check;
 void renew_tidy(void);
 int renew_begin(const struct init_args *args, const struct request *req,
-		int file, int *doors, struct error *err) must_check;
+		const char *words, int *doors, struct error *err) must_check;
 /* Before /proc/sys is sealed. */
 void renew_prepare(void);
 

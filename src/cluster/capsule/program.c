@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,8 +28,7 @@
 
 struct program {
 	const struct request *req;
-	char *text; /* of the strings that follow */
-	char *try;  /* room for a path of a program */
+	char *try; /* room for a path of a program */
 	size_t room;
 	const struct init_args *init;
 	char **argv, **env, *cwd;
@@ -80,16 +78,10 @@ void fds_keep(const int *keep, unsigned n)
 	close_range(from, ~0u, 0);
 }
 
-/* The file holds the strings one after another, each with its NUL. */
-static int read_program(struct program *prog, const struct request *req,
-			int file, struct error *err)
+/* The text holds the strings one after another, each with its NUL. */
+static void read_program(struct program *prog, const struct request *req,
+			 char *p)
 {
-	char *p = mmap(NULL, req->n, PROT_READ | PROT_WRITE, MAP_PRIVATE, file,
-		       0);
-
-	if (p == MAP_FAILED)
-		return error_sys(err, -errno, "cannot read the arguments");
-	prog->text = p;
 	/* A directory of PATH and a name are among them, or short. */
 	prog->room = req->n + 64;
 	prog->try = xmalloc(prog->room);
@@ -106,7 +98,6 @@ static int read_program(struct program *prog, const struct request *req,
 		p += strlen(p) + 1;
 		prog->path[i] = p;
 	}
-	return 0;
 }
 
 /*
@@ -301,28 +292,21 @@ static void set_limits(const struct program *prog, const struct request *req)
 	}
 }
 
-int program_prepare(struct program **ret, const struct request *req,
-		    const int *fds, const struct init_args *init,
-		    struct error *err)
+struct program *program_prepare(const struct request *req, char *text,
+				const int *fds, const struct init_args *init)
 {
 	struct program *prog = xcalloc(1, sizeof(*prog));
-	int r;
 
 	prog->req = req;
 	prog->init = init;
-	prog->news = fds[1];
-	memcpy(prog->fds, fds + 2, req->nr_fds * sizeof(int));
-	r = read_program(prog, req, fds[0], err);
-	if (r < 0)
-		free(prog);
-	else
-		*ret = prog;
-	return r;
+	prog->news = fds[0];
+	memcpy(prog->fds, fds + 1, req->nr_fds * sizeof(int));
+	read_program(prog, req, text);
+	return prog;
 }
 
 void program_free(struct program *prog)
 {
-	munmap(prog->text, prog->req->n);
 	free(prog->try);
 	free(prog->argv);
 	free(prog->env);
@@ -363,10 +347,11 @@ _Noreturn void program_main(void *arg)
 	(void)!write(prog->news, "", 1);
 	if (req->own_group)
 		setsid();
-	if (prog->init->lasting)
-		become_own(prog);
+	/* Before there is a namespace of groups, in which its name would show. */
 	if (join >= 0 && write(join, "0", 1) < 0)
 		give_up_sys(prog, -errno, "cannot enter the freezer group");
+	if (prog->init->lasting)
+		become_own(prog);
 	place_fds(prog, req);
 	drop_capabilities(prog);
 	/* Not -ENOENT, which would say that there is no such program. */

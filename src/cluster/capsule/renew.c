@@ -59,16 +59,16 @@ int renew_clean(int signals, struct error *err)
 	return error_set(err, -EBUSY, "a process of the capsule does not end");
 }
 
+void renew_tidy(void)
+{
+	spoilt = mount_tidy() < 0 || last_pid < 0 ||
+		 pwrite(last_pid, "1", 1, 0) != 1;
+}
+
 /* An owner who came has lowered it, and nobody would raise it. */
 static bool is_as_new(void)
 {
 	return sched_getscheduler(0) == SCHED_OTHER && !claim_is_marked(0);
-}
-
-void renew_tidy(void)
-{
-	spoilt = mount_tidy() < 0 || last_pid < 0 || !is_as_new() ||
-		 pwrite(last_pid, "1", 1, 0) != 1;
 }
 
 static void take_doors(const struct init_args *args, const struct request *req,
@@ -115,18 +115,10 @@ static int begin(const struct init_args *args, const struct request *req,
 }
 
 int renew_begin(const struct init_args *args, const struct request *req,
-		int file, int *doors, struct error *err)
+		const char *words, int *doors, struct error *err)
 {
-	char *words;
-	int r;
-
-	if (spoilt)
+	if (spoilt || !is_as_new())
 		return error_set(err, -ESTALE, "init is of no use any more");
 	take_doors(args, req, doors);
-	words = xmalloc(req->n + 1);
-	r = pread(file, words, req->n, 0) == (ssize_t)req->n
-		    ? begin(args, req, words, err)
-		    : error_set(err, -ESTALE, "init cannot read its words");
-	free(words);
-	return r;
+	return begin(args, req, words, err);
 }

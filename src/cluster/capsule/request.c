@@ -28,8 +28,26 @@
 
 _Static_assert(MAX_FDS <= PACKET_FDS, "a request fits into a packet");
 
-int request_call_for(int ms, int ctl, const struct request *req, const int *fds,
-		     unsigned nr_fds, int *ret_fd, struct error *err)
+static int no_answer(int code, struct error *err)
+{
+	return error_sys(err, code == -EPIPE ? -ESRCH : code,
+			 "the capsule's init does not answer");
+}
+
+int request_answer(int sock, struct error *err)
+{
+	struct answer answer;
+	int r = packet_receive(sock, &answer, sizeof(answer), NULL, NULL, 0);
+
+	if (r < 0)
+		return no_answer(r, err);
+	if (answer.code < 0 && err)
+		*err = answer.error;
+	return answer.code;
+}
+
+int request_call(int ctl, const struct request *req, const int *fds,
+		 unsigned nr_fds, int *ret_fd, struct error *err)
 {
 	int all[MAX_FDS], pair[2], got[1], r;
 	struct answer answer;
@@ -45,17 +63,12 @@ int request_call_for(int ms, int ctl, const struct request *req, const int *fds,
 		memcpy(all + 1, fds, nr_fds * sizeof(int));
 	r = packet_send(ctl, req, sizeof(*req), all, nr_fds + 1);
 	close(pair[1]);
-	if (!r && ms >= 0 && request_await(pair[0], ms, err) < 0) {
-		close(pair[0]);
-		return -ETIMEDOUT;
-	}
 	if (!r)
 		r = packet_receive(pair[0], &answer, sizeof(answer), got, &n,
 				   0);
 	close(pair[0]);
 	if (r < 0)
-		return error_sys(err, r == -EPIPE ? -ESRCH : r,
-				 "the capsule's init does not answer");
+		return no_answer(r, err);
 	if (answer.code < 0) {
 		if (err)
 			*err = answer.error;
@@ -68,20 +81,48 @@ int request_call_for(int ms, int ctl, const struct request *req, const int *fds,
 	return r;
 }
 
-int request_call(int ctl, const struct request *req, const int *fds,
-		 unsigned nr_fds, int *ret_fd, struct error *err)
+/* ---- what is sent along ---- */
+
+/* A file of it: a descriptor, or -errno. */
+static int make_file(const void *text, size_t n, struct error *err)
 {
-	return request_call_for(-1, ctl, req, fds, nr_fds, ret_fd, err);
+	int fd = memfd_create("stint-request", MFD_CLOEXEC), r;
+
+	if (fd < 0)
+		return error_sys(err, -errno, "cannot make a memory file");
+	r = io_write_full(fd, text, n);
+	if (r < 0)
+		close(fd);
+	return r < 0 ? error_sys(err, r, "cannot hand over the arguments") : fd;
 }
 
-/* ---- what is sent along in a file ---- */
-
-int request_file(struct error *err)
+static int send_filed(int ctl, struct request *req, const char *text, int *fds,
+		      unsigned nr_fds, struct error *err)
 {
-	int fd = memfd_create("stint-request", MFD_CLOEXEC);
+	fd_auto file = make_file(text, req->n, err);
 
-	return fd < 0 ? error_sys(err, -errno, "cannot make a memory file")
-		      : fd;
+	if (file < 0)
+		return file;
+	req->filed = true;
+	fds[nr_fds] = file;
+	return packet_send(ctl, req, sizeof(*req), fds, nr_fds + 1);
+}
+
+int request_send(int ctl, struct request *req, const char *text, size_t n,
+		 int *fds, unsigned nr_fds, struct error *err)
+{
+	static struct request_packet p;
+	int r;
+
+	req->n = n;
+	if (n > sizeof(p.text)) {
+		r = send_filed(ctl, req, text, fds, nr_fds, err);
+	} else {
+		p.req = *req;
+		memcpy(p.text, text, n);
+		r = packet_send(ctl, &p, sizeof(p.req) + n, fds, nr_fds);
+	}
+	return r < 0 ? no_answer(r, err) : 0;
 }
 
 static void put_string(FILE *to, const char *s)
@@ -89,12 +130,11 @@ static void put_string(FILE *to, const char *s)
 	fwrite(s, 1, strlen(s) + 1, to);
 }
 
-static int put_program(int fd, const struct capsule_program *prog,
-		       struct request *req)
+static char *put_program(const struct capsule_program *prog,
+			 struct request *req, size_t *ret_n)
 {
 	char *text = NULL;
-	FILE *to = xmemstream(&text, &req->n);
-	int r;
+	FILE *to = xmemstream(&text, ret_n);
 
 	for (; prog->argv[req->nr_argv]; req->nr_argv++)
 		put_string(to, prog->argv[req->nr_argv]);
@@ -107,9 +147,7 @@ static int put_program(int fd, const struct capsule_program *prog,
 	}
 	if (fclose(to))
 		abort(); /* out of memory */
-	r = io_write_full(fd, text, req->n);
-	free(text);
-	return r;
+	return text;
 }
 
 /* The pid, in this namespace, of the process of a pidfd. */
@@ -169,30 +207,46 @@ static ssize_t hear_news(int fd, void *to, size_t room, pid_t *ret)
 }
 
 /*
- * First the process says that it is there; the socket closes when the program runs, or
- * when the process was killed, whose end init reports.  Before that it may bring bad news.
+ * The process says that it is there, and init that the program runs, or that its process
+ * has given up; the socket closes then, or
+ * when the process was killed, whose end init reports.  Before that the process may bring bad news.
  */
 static int await_exec(int fd, struct capsule *c, pid_t *ret, struct error *err)
 {
-	struct exec_failure bad;
+	union {
+		struct answer answer;
+		struct exec_failure bad;
+	} word;
+	bool answered = false;
+	pid_t pid = 0;
 	ssize_t n;
 
-	do {
+	for (;;) {
 		int r = request_await(fd, c->patience, err);
 
+		c->mute = r < 0 && !answered;
 		if (r < 0)
 			return error_prefix(err, r,
 					    "the program does not start");
-		n = hear_news(fd, &bad, sizeof(bad), ret);
-	} while (n == 1);
-	if (!n)
+		n = hear_news(fd, &word, sizeof(word), &pid);
+		if (n == 1)
+			*ret = pid;
+		else if (n != sizeof(word.answer) || word.answer.code < 0)
+			break;
+		answered |= n > 1;
+	}
+	if (!n && answered)
 		return 0;
-	if (n != sizeof(bad))
-		return error_sys(err, n < 0 ? (int)n : -EBADMSG,
-				 "cannot hear from the new process");
+	if (n == sizeof(word.answer)) {
+		if (err)
+			*err = word.answer.error;
+		return word.answer.code;
+	}
+	if (n != sizeof(word.bad))
+		return no_answer(n < 0 ? (int)n : n ? -EBADMSG : -EPIPE, err);
 	c->asked = false;
-	bad.why.text[sizeof(bad.why.text) - 1] = 0;
-	return error_set(err, bad.code, "%s", bad.why.text);
+	word.bad.why.text[sizeof(word.bad.why.text) - 1] = 0;
+	return error_set(err, word.bad.code, "%s", word.bad.why.text);
 }
 
 /* The near end tells who speaks by the other one. */
@@ -274,35 +328,24 @@ int capsule_exec(struct capsule *c, const struct capsule_program *prog,
 {
 	int fds[MAX_FDS], r, news[2];
 	struct request req = { 0 };
-	fd_auto file = request_file(err);
-	pid_t pid = 0;
+	char *text;
+	size_t n;
 
-	if (file < 0)
-		return file;
-	r = fill_exec(prog, &req, fds + 2, err);
-	if (r < 0)
+	r = fill_exec(prog, &req, fds + 1, err);
+	if (r < 0 || (r = make_news(news, err)) < 0)
 		return r;
 	req.uid = c->uid;
-	r = put_program(file, prog, &req);
-	if (r < 0)
-		return error_sys(err, r, "cannot hand over the arguments");
-	if ((r = make_news(news, err)) < 0)
-		return r;
-	fds[0] = file;
-	fds[1] = news[1];
+	fds[0] = news[1];
 	c->asked = true;
-	/* Init answers when the program runs, or its process has given up. */
-	r = request_call_for(c->patience, c->ctl, &req, fds, req.nr_fds + 2,
-			     NULL, err);
-	c->mute = r == -ETIMEDOUT;
+	text = put_program(prog, &req, &n);
+	r = request_send(c->ctl, &req, text, n, fds, req.nr_fds + 1, err);
+	free(text);
 	close(news[1]);
-	if (c->mute)
-		error_prefix(err, r, "the program does not start");
-	if (!r)
-		r = await_exec(news[0], c, &pid, err);
+	if (!r) {
+		*ret = 0;
+		r = await_exec(news[0], c, ret, err);
+	}
 	close(news[0]);
-	if (!r)
-		*ret = pid;
 	return r;
 }
 
@@ -315,22 +358,21 @@ int capsule_spawn(struct capsule *c, capsule_entry *entry, const void *arg,
 		  size_t n, const int *fds, size_t nr_fds, pid_t *ret,
 		  struct error *err)
 {
-	struct request req = { .type = REQUEST_SPAWN, .entry = entry, .n = n };
+	struct request req = {
+		.type = REQUEST_SPAWN, .entry = entry, .n = n, .filed = true
+	};
 	int all[MAX_FDS], pidfd = -1, r;
-	fd_auto file = request_file(err);
+	fd_auto file = make_file(arg, n, err);
 
 	if (file < 0)
 		return file;
 	if (nr_fds > REQUEST_FDS)
 		return error_set(err, -E2BIG, "more than %d descriptors",
 				 REQUEST_FDS);
-	r = io_write_full(file, arg, n);
-	if (r < 0)
-		return error_sys(err, r, "cannot hand over the argument");
 	req.nr_fds = nr_fds;
-	all[0] = file;
 	if (nr_fds)
-		memcpy(all + 1, fds, nr_fds * sizeof(int));
+		memcpy(all, fds, nr_fds * sizeof(int));
+	all[nr_fds] = file;
 	r = request_call(c->ctl, &req, all, nr_fds + 1, &pidfd, err);
 	if (!r)
 		r = pid_of(pidfd, ret, err);

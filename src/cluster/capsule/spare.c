@@ -229,12 +229,12 @@ int spare_take(struct capsule_link *l, const struct capsule_spec *spec,
 
 bool spare_clean(struct capsule_link *l)
 {
-	if (l->spare.netns < 0 || (l->fast && fast_path_attached(l->fast)))
+	if (l->spare.netns < 0 || !l->cut ||
+	    (l->fast && fast_path_attached(l->fast)))
 		return false;
 	/* With the only address go all routes and neighbours. */
 	return net_address_delete(l->inside, l->eth0, l->address, 32, NULL) >=
 		       0 &&
-	       net_neighbour_delete(l->host, l->index, l->address, NULL) >= 0 &&
 	       is_unused(&l->spare);
 }
 

@@ -275,6 +275,13 @@ static int run_messages(struct conn *c, struct error *err)
 	return failed(c, err);
 }
 
+/* Nothing is left to do before the socket tells of more. */
+static bool is_drained(const struct conn *c)
+{
+	return !c->destroyed && !is_held(c) && !turn_is_over(c) &&
+	       secured_drained(c->secured);
+}
+
 /* 0 to go on, 1 when the peer said goodbye, or negative. */
 static int run_receive(struct conn *c, struct error *err)
 {
@@ -299,6 +306,8 @@ static int run_receive(struct conn *c, struct error *err)
 		r = run_messages(c, err);
 		if (r < 0)
 			return r;
+		if (is_drained(c))
+			return 0;
 	}
 	if (!is_held(c))
 		run_again(c);

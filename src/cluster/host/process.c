@@ -108,24 +108,32 @@ int process_end(const struct process_id *id, int sig, int timeout_ms)
 	return r > 0 ? 0 : -EAGAIN;
 }
 
-static void set_oom_score(pid_t pid, const char *text)
+static int open_oom_score(pid_t pid)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", pid);
-	(void)!io_write_file(AT_FDCWD, path, text);
+	return geteuid() ? -EPERM : open(path, O_RDWR | O_CLOEXEC);
 }
 
 void process_spare(void)
 {
-	if (!geteuid())
-		set_oom_score(getpid(), "-900");
+	fd_auto fd = open_oom_score(getpid());
+
+	(void)!pwrite(fd, "-900", 4, 0);
 }
 
+/*
+ * To set it, the kernel looks at each process of the host, if this one has ever lent its
+ * memory.
+ */
 void process_spare_no_more(pid_t pid)
 {
-	if (!geteuid())
-		set_oom_score(pid, "0");
+	fd_auto fd = open_oom_score(pid);
+	char is[2] = "";
+
+	if (pread(fd, is, 2, 0) != 2 || memcmp(is, "0\n", 2))
+		(void)!pwrite(fd, "0", 1, 0);
 }
 
 int process_fdinfo(int fd, const char *key, int64_t *ret)

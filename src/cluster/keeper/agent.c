@@ -277,26 +277,36 @@ static bool peer_allowed(int fd)
 	       (cred.uid == 0 || cred.uid == geteuid());
 }
 
-static int on_connection(sd_event_source *src, int fd, uint32_t events,
-			 void *ctx)
+/* Takes the descriptor of a connection to our agent. */
+static int take_agent(struct keeper *k, int sock)
 {
-	struct keeper *k = ctx;
-	int size = 2 * KEEPER_MSG_MAX;
-	fd_auto new = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int size = 2 * KEEPER_MSG_MAX, r;
+	fd_auto new = sock;
 
-	if (new < 0 || !peer_allowed(new))
-		return 0;
 	if (k->agent.fd >= 0)
 		keeper_hang_up(k);
 	keeper_forget_start(&k->rank);
 	setsockopt(new, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	if (sd_event_add_io(k->event, &k->agent.source, new, EPOLLIN, on_agent,
-			    k) < 0)
-		return 0;
+	r = sd_event_add_io(k->event, &k->agent.source, new, EPOLLIN, on_agent,
+			    k);
+	if (r < 0)
+		return r;
 	k->agent.fd = new;
 	new = -1;
 	k->agent.lonely = sd_event_source_disable_unref(k->agent.lonely);
 	say_hello(k);
+	return 0;
+}
+
+static int on_connection(sd_event_source *src, int fd, uint32_t events,
+			 void *ctx)
+{
+	int new = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (new >= 0 && peer_allowed(new))
+		(void)!take_agent(ctx, new);
+	else
+		io_close(&new);
 	return 0;
 }
 
@@ -352,6 +362,38 @@ int keeper_agent_open(struct keeper *k, struct error *err)
 			    k->agent.listen_fd, EPOLLIN, on_connection, k);
 	keeper_watch_loneliness(k);
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
+}
+
+static bool is_socket(int fd)
+{
+	int type;
+	socklen_t n = sizeof(type);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n);
+}
+
+/*
+ * Its number stays taken, so that a nursery can use it again: by what is open in any
+ * case, since the agent hears of our end by the end of the socket.
+ */
+int keeper_agent_ready(struct keeper *k, int fd, struct error *err)
+{
+	int sock, r;
+
+	if (fd < 0)
+		return 0;
+	if (!is_socket(fd)) {
+		(void)!io_write_full(fd, "\n", 1);
+		return 0;
+	}
+	sock = fcntl(fd, F_DUPFD_CLOEXEC, fd + 1);
+	if (sock < 0 || dup2(STDERR_FILENO, fd) < 0) {
+		r = -errno;
+		io_close(&sock);
+	} else {
+		r = take_agent(k, sock);
+	}
+	return r < 0 ? error_sys(err, r, "cannot speak to the agent") : 0;
 }
 
 void keeper_agent_close(struct keeper *k)

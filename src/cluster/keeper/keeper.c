@@ -101,14 +101,6 @@ static void destroy_keeper(struct keeper *k)
 	free(k);
 }
 
-static void say_ready(int fd)
-{
-	if (fd < 0)
-		return;
-	(void)!io_write_full(fd, "\n", 1);
-	/* It stays open, so that a nursery can use its number again. */
-}
-
 /* Of a rank that began and ended here nothing is left. */
 static bool may_rest(const struct keeper *k)
 {
@@ -129,8 +121,9 @@ int keeper_run(const struct keeper_config *conf, struct error *err)
 	r = open_loop(k, err);
 	if (!r)
 		r = keeper_agent_open(k, err);
+	if (!r)
+		r = keeper_agent_ready(k, conf->ready_fd, err);
 	if (!r) {
-		say_ready(conf->ready_fd);
 		r = sd_event_loop(k->event);
 		rests = may_rest(k);
 	}

@@ -34,7 +34,8 @@ struct keeper_config {
 	const char *guests_of;	  /* users with commas; NULL: anybody may */
 	const char *owners;	  /* likewise: whose ranks are no guests here */
 	struct limit_terms terms; /* what this host gives a rank */
-	int ready_fd;		  /* told when the socket listens; -1 */
+	int ready_fd;  /* told when the socket listens: by HELLO, if it is the
+			 agent's connection; -1 */
 	usec_t lonely; /* it ends when so long it has neither rank nor agent:
 			   one whose agent died starting it; 0: 10 minutes */
 };

@@ -248,6 +248,8 @@ void keeper_maybe_end(struct keeper *k);
 
 /* ---- agent.c */
 int keeper_agent_open(struct keeper *k, struct error *err) must_check;
+/* Say that it listens: HELLO by fd, if that is a socket, else a newline; -1: to nobody. */
+int keeper_agent_ready(struct keeper *k, int fd, struct error *err) must_check;
 void keeper_agent_close(struct keeper *k);
 
 /* ---- start.c */

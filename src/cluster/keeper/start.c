@@ -147,6 +147,7 @@ int keeper_make_capsule(struct keeper_rank *rank, const Keeper__Capsule *cap,
 		.nr_groups = nr_groups,
 		.keep_tmp = (const char *const *)rank->keep_tmp,
 		.lands = rank->state == KEEPER__STATE__RECEIVING,
+		.plugs = rank->state != KEEPER__STATE__RECEIVING,
 		.limits = rank->limits,
 	};
 	int r;

@@ -327,6 +327,54 @@ static void forgotten(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static pid_t fork_keeper(const struct keeper_config *conf, int other)
+{
+	struct error err;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	close(other);
+	_exit(keeper_run(conf, &err) != 0);
+}
+
+/* A socket by which it is to say that it is ready is its first agent. */
+static void says_hello_at_once(void **state)
+{
+	char dir[] = "/tmp/stint-test-keeper-XXXXXX", path[64];
+	struct keeper_config conf = {
+		.run_dir = dir,
+		.job = "greets",
+		.lonely = 1000,
+	};
+	Keeper__Event *ev;
+	uint8_t buf[4096];
+	int pair[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	conf.ready_fd = pair[1];
+	pid = fork_keeper(&conf, pair[0]);
+	close(pair[1]);
+	n = recv(pair[0], buf, sizeof(buf), 0);
+	assert_true(n > 0);
+	ev = keeper__event__unpack(NULL, (size_t)n, buf);
+	assert_non_null(ev);
+	assert_int_equal(ev->body_case, KEEPER__EVENT__BODY_HELLO);
+	assert_string_equal(ev->hello->job, "greets");
+	keeper__event__free_unpacked(ev, NULL);
+	/* It hears that the agent has gone. */
+	close(pair[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	snprintf(path, sizeof(path), "%s/keepers", dir);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 /* ---- START in pieces */
 
 static void say_start(struct keeper *k, char *text, bool more)
@@ -381,6 +429,7 @@ int main(void)
 		cmocka_unit_test(records_race),
 		cmocka_unit_test(travels),
 		cmocka_unit_test(forgotten),
+		cmocka_unit_test(says_hello_at_once),
 		cmocka_unit_test(young),
 	};
 

@@ -58,7 +58,8 @@ static const struct argp_option options[] = {
 	  "Fork the keepers that an agent orders by this socket, and be none",
 	  0 },
 	{ "ready-fd", OPT_READY_FD, "FD", 0,
-	  "Write a newline here when the socket listens" },
+	  "Say here when the socket listens: a newline, or if it is a socket of "
+	  "the agent's, HELLO" },
 	{ 0 },
 };
 
@@ -188,18 +189,36 @@ static void parse_words(int argc, char **argv, struct words *ret)
 	command_parse(&argp, argc, argv, 0, ret);
 }
 
+/*
+ * Of one process, all are alike but for the rank (nursery.h).  Words of the first
+ * stay, and it takes them into its hands; those of the next are looked at no more.
+ */
+static int parse_order(int argc, char **argv, struct words *words)
+{
+	struct error err;
+
+	if (!words->conf.run_dir) {
+		for (int i = 0; i < argc; i++)
+			argv[i] = xstrdup(argv[i]);
+		argv[1] = (char *)"stint keeper";
+		parse_words(argc - 1, argv + 1, words);
+		capsule_keep(words->conf.run_dir);
+		return 0;
+	}
+	free((char *)words->conf.job);
+	words->conf.job = NULL;
+	return parse_name(argv[NURSERY_WORD_RANK], &words->conf, &err) < 0
+		       ? command_fail("keeper", EXIT_USAGE, &err)
+		       : 0;
+}
+
 /* With the whole command line: "stint", "keeper", ... */
 static int be_ordered(int argc, char **argv)
 {
-	struct words words;
-	int status;
+	static struct words words;
+	int status = parse_order(argc, argv, &words);
 
-	argv[1] = (char *)"stint keeper";
-	parse_words(argc - 1, argv + 1, &words);
-	capsule_keep(words.conf.run_dir);
-	status = be_keeper(&words.conf);
-	free((char *)words.conf.job);
-	return status;
+	return status ? status : be_keeper(&words.conf);
 }
 
 int cmd_keeper(int argc, char **argv)
