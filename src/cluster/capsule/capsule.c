@@ -115,10 +115,7 @@ static int make_dir(struct capsule *c, struct error *err)
 	char *dir = xasprintf("%s/capsules/%s", c->run_dir, c->name);
 	int r = -EEXIST;
 
-	/*
-	 * Tried for a while: a keeper that was just killed may not have died
-	 * yet.
-	 */
+	/* Tried for a while: a keeper that was killed may not be dead yet. */
 	for (int i = 0; i < TAKE_TRIES && r == -EEXIST; i++) {
 		if (i > 1)
 			nanosleep(&(struct timespec){ .tv_nsec = 10000000 },
@@ -185,6 +182,15 @@ static int plan_groups(struct capsule *c, const struct capsule_spec *spec,
 	return r;
 }
 
+static int give_groups(struct capsule *c, const struct capsule_spec *spec,
+		       struct error *err)
+{
+	if (c->took_groups)
+		return 0;
+	lasting_end(c);
+	return cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err);
+}
+
 /* The one that is there, or a new one, which the record is to name. */
 static int give_init(struct capsule *c, const struct capsule_spec *spec,
 		     struct error *err)
@@ -199,26 +205,20 @@ static int give_init(struct capsule *c, const struct capsule_spec *spec,
 	return r < 0 ? r : write_record(c, err);
 }
 
-/* Where it is not possible with the one that was there, then with another. */
+/* Not with the one that was there? Then with another. */
 static int await_init(struct capsule *c, const struct capsule_spec *spec,
 		      struct error *err)
 {
 	int r = birth_hear(c, err);
 
-	if (!c->renewed || !lasting_failed(r))
-		return r;
-	lasting_end(c);
-	r = give_init(c, spec, err);
-	return r < 0 ? r : birth_hear(c, err);
-}
-
-static int give_groups(struct capsule *c, const struct capsule_spec *spec,
-		       struct error *err)
-{
-	if (c->took_groups)
-		return 0;
-	lasting_end(c);
-	return cgroup_make(&c->cg, &c->limits, c->weight, spec->lands, err);
+	if (c->renewed && lasting_failed(r)) {
+		lasting_end(c);
+		r = give_init(c, spec, err);
+		r = r < 0 ? r : birth_hear(c, err);
+	}
+	/* What it says too late would be taken for its next answer. */
+	c->mute = r < 0;
+	return r;
 }
 
 static int make_capsule(struct capsule *c, const struct capsule_spec *spec,

@@ -323,7 +323,7 @@ struct capsule {
 	bool spared;	  /* ... and is alive, though the capsule has ended */
 	bool gone_told;
 	bool asked; /* for a program of which nothing certain is known */
-	bool mute;  /* init waits for a program's start, and does not listen */
+	bool mute; /* init waits for something, does not listen, and may answer late */
 	bool ended; /* nothing runs in it any more */
 };
 

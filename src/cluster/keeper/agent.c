@@ -364,12 +364,13 @@ int keeper_agent_open(struct keeper *k, struct error *err)
 	return r < 0 ? error_sys(err, r, "sd-event") : 0;
 }
 
-static bool is_socket(int fd)
+static bool takes_packets(int fd)
 {
 	int type;
 	socklen_t n = sizeof(type);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n);
+	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) &&
+	       type == SOCK_SEQPACKET;
 }
 
 /*
@@ -382,7 +383,7 @@ int keeper_agent_ready(struct keeper *k, int fd, struct error *err)
 
 	if (fd < 0)
 		return 0;
-	if (!is_socket(fd)) {
+	if (!takes_packets(fd)) {
 		(void)!io_write_full(fd, "\n", 1);
 		return 0;
 	}
