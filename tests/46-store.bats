@@ -52,7 +52,7 @@ open_files() {
 	[ "$(stat -c %a "$copy")" = 600 ]
 	alone store.db
 	[ "$(open_files "$service")" = "$held" ]
-	[ "$(ls "$bed/controller" | grep -c copy)" = 0 ]
+	[ -z "$(find "$bed/controller" -name '*copy*')" ]
 	slay "$service"
 	kill "$background" 2>/dev/null || true # it may have ended with the controller
 	wait "$background" || true
@@ -109,7 +109,9 @@ PY
 	for round in 1 2 3; do
 		limit=60 begin store copy "$copy" --key="$bed/ops.key" 2>"$bed/out"
 		client=${background##* }
-		until ls "$bed/backup" | grep -q 'store.db\.'; do ! ended "$client"; done
+		until [ -n "$(find "$bed/backup" -name 'store.db.*')" ]; do
+			run ! ended "$client"
+		done
 		if [ "$round" = 2 ]; then kill "$(pgrep -P "$client")"; else slay "$service"; fi
 		if wait "$client"; then false; fi
 		eventually alone store.db

@@ -268,9 +268,9 @@ completes() { # WANT WORD...: what the last word may become
 	fails 2 "-n N says how many ranks" run -c 2 true
 	for o in "-d afterok:1" "--dependency=afterok:1" "--dependency 1"; do
 		# shellcheck disable=SC2086
-		fails 2 "stint wait JOB &&" submit $o true
+		fails 2 "--after=ok:JOB" submit $o true
 	done
-	fails 2 "stint wait JOB; COMMAND" submit --mail-type=END true
+	fails 2 "--at-end=COMMAND" submit --mail-type=END true
 	fails 2 "stint release" submit --begin=now true
 	fails 2 "no accounts" submit -A me true
 	fails 2 "--hosts=A" run --gres=gpu:1 true

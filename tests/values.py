@@ -22,6 +22,7 @@ TIMES = ["", "x", "-1", "5q", "9" * 30 + "s"]
 ABOVE0 = TIMES + ["0", "0s"]
 NUMBERS = ["", "x", "-1", "9" * 20, "1.5"]
 COUNTS = NUMBERS + ["0"]
+AFTERS = ["", "x", "0", "-1", "ok:", "bogus:1", "afterok:1", "1,", ",1", "1:x", "ok:any:1", "1,1", "9" * 30, "1.5", "7[3]"]
 ARRAYS = ["", "x", "1-", "-1", "3-1", "1,", "1,1", "1-5:0", "1%0", "1%", "1-200000", "0-4%x", "1:2"]
 FILES = ["", "a/", "%", "%q", "x" * 1025]
 WARNS = ["", "x", "USR1", "USR1@", "x@1s", "USR1@x", "USR1@10s"]
@@ -58,10 +59,10 @@ LINES = {
                        "memory": SIZES, "ranks": COUNTS + ["1-", "-2", "2-1", "5000"],
                        "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS, "time": ABOVE0,
                        "wdir": ["", "/nonexistent", "/etc/passwd"],
-                       "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES, "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
+                       "after": AFTERS, "at-end": ["", "x" * 4097], "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES, "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
     "submit": (["true"], {**CLIENT, "array": ARRAYS, "hosts": ["", ",", "a,"], "memory": SIZES,
                           "ranks": COUNTS + ["1-"], "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS, "time": ABOVE0,
-                          "wdir": ["", "/nonexistent"], "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES,
+                          "wdir": ["", "/nonexistent"], "after": AFTERS, "at-end": ["", "x" * 4097], "name": NAMES, "limit": ABOVE0, "warn": WARNS, "output": FILES, "error": FILES,
                           "export": ["", "=x", "NO_SUCH_VARIABLE"]}),
     "attach": (["1"], CLIENT), "cancel": (["1"], CLIENT), "hold": (["1"], CLIENT),
     "release": (["1"], CLIENT), "requeue": (["1"], CLIENT), "wait": (["1"], CLIENT),

@@ -71,3 +71,25 @@ void message_set_text(char **field, char *text)
 		free(*field);
 	*field = text;
 }
+
+const char *message_reason(int reason)
+{
+	static const char *const names[] = {
+		[CONTROL__REASON__REASON_NONE] = "",
+		[CONTROL__REASON__EXIT_CODE] = "exit-code",
+		[CONTROL__REASON__BY_SIGNAL] = "signal",
+		[CONTROL__REASON__TIME_LIMIT] = "time-limit",
+		[CONTROL__REASON__MEMORY_LIMIT] = "memory-limit",
+		[CONTROL__REASON__RANK_LOST] = "lost",
+		[CONTROL__REASON__CANCELLED] = "cancelled",
+		[CONTROL__REASON__NO_CLIENT] = "no-client",
+		[CONTROL__REASON__NOT_STARTED] = "not-started",
+		[CONTROL__REASON__OWNER] = "owner",
+		[CONTROL__REASON__OUTPUT_LIMIT] = "output-limit",
+		[CONTROL__REASON__DEPENDENCY] = "dependency",
+	};
+
+	if (reason < 0 || reason >= (int)(sizeof(names) / sizeof(*names)))
+		return "unknown";
+	return names[reason];
+}

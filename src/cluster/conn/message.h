@@ -32,6 +32,9 @@ int message_send_hello(struct conn *c, uint64_t id, uint64_t re,
  * copied. */
 Control__Failed message_failed(int code, const char *why);
 
+/* A Control__Reason in a word: "time-limit"; "" for an end that was well. */
+const char *message_reason(int reason);
+
 /* Unpack a message; NULL with an error if it is malformed. */
 Control__Message *message_parse(const uint8_t *p, size_t n, struct error *err);
 void message_free(Control__Message *m);

@@ -324,6 +324,7 @@ static int controller_init(struct ctl *ctl, struct error *err)
 		return r;
 	ctl_moves_load(ctl);
 	ctl_jobs_settle(ctl);
+	ctl_afters_settle(ctl);
 	audit_start(ctl);
 	return ctl_closings_begin(ctl, err);
 }
@@ -450,6 +451,7 @@ int controller_run(const struct controller_conf *conf, int ready_fd,
 
 	TAILQ_INIT(&ctl.jobs.list);
 	TAILQ_INIT(&ctl.jobs.ended);
+	TAILQ_INIT(&ctl.jobs.due);
 	TAILQ_INIT(&ctl.moves);
 	process_spare();
 	signal(SIGPIPE, SIG_IGN);

@@ -181,27 +181,6 @@ const char *show_usec(uint64_t usec)
 	return show_scaled(usec, 1000, units);
 }
 
-const char *reason_name(int reason)
-{
-	static const char *const names[] = {
-		[CONTROL__REASON__REASON_NONE] = "",
-		[CONTROL__REASON__EXIT_CODE] = "exit-code",
-		[CONTROL__REASON__BY_SIGNAL] = "signal",
-		[CONTROL__REASON__TIME_LIMIT] = "time-limit",
-		[CONTROL__REASON__MEMORY_LIMIT] = "memory-limit",
-		[CONTROL__REASON__RANK_LOST] = "lost",
-		[CONTROL__REASON__CANCELLED] = "cancelled",
-		[CONTROL__REASON__NO_CLIENT] = "no-client",
-		[CONTROL__REASON__NOT_STARTED] = "not-started",
-		[CONTROL__REASON__OWNER] = "owner",
-		[CONTROL__REASON__OUTPUT_LIMIT] = "output-limit",
-	};
-
-	if (reason < 0 || reason >= (int)(sizeof(names) / sizeof(*names)))
-		return "unknown";
-	return names[reason];
-}
-
 int parse_signal(const char *text, uint32_t *ret, struct error *err)
 {
 	const char *name = strncasecmp(text, "SIG", 3) ? text : text + 3;

@@ -101,7 +101,7 @@ int parse_signal(const char *text, uint32_t *ret, struct error *err) must_check;
 
 /* Words for people and JSON. */
 const char *state_name(int state);
-const char *reason_name(int reason);
+const char *after_kind(int kind); /* "ok", "any", "failed" */
 /* "1.50 GB", "830 us": 3 digits and a unit, in a ring of static buffers. */
 const char *show_bytes(uint64_t bytes);
 const char *show_usec(uint64_t usec);

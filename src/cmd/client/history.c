@@ -97,7 +97,7 @@ static void print_account(struct args *a, const Control__Account *c)
 	printf("%-6s %-10s %5u  %s %7.1f s %7.1f s %7.1f s  %4u %-13s %s\n",
 	       job_number(c->job, c->array, c->task), c->user, c->ranks,
 	       show_time(c->end_usec, when), waited(c), ran(c),
-	       (double)s.cpu / 1e6, c->exit, reason_name((int)c->reason),
+	       (double)s.cpu / 1e6, c->exit, message_reason((int)c->reason),
 	       *c->name ? c->name : c->program);
 }
 
@@ -123,7 +123,7 @@ static void print_csv(struct args *a, const Control__Account *c)
 	       ",%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%s,",
 	       c->ranks, c->submit_usec, c->start_usec, c->end_usec, s.cpu,
 	       s.rss, s.moves, s.stood, s.bytes, c->requeues, c->exit,
-	       reason_name((int)c->reason));
+	       message_reason((int)c->reason));
 	csv_text(c->by);
 	putchar(',');
 	csv_text(c->why);
@@ -251,7 +251,7 @@ static void print_account_json(struct args *a, const Control__Account *c)
 	json_out_int(&o, "limit_us", (int64_t)c->limit_usec);
 	json_out_int(&o, "memory", (int64_t)c->memory);
 	json_out_int(&o, "exit", c->exit);
-	json_out_text(&o, "reason", reason_name((int)c->reason));
+	json_out_text(&o, "reason", message_reason((int)c->reason));
 	json_out_text(&o, "by", c->by);
 	json_out_text(&o, "why", c->why);
 	json_out_int(&o, "requeues", c->requeues);

@@ -204,6 +204,22 @@ static void job_words_json(const Control__JobInfo *i, struct json_out *to)
 	json_out_close(to, ']');
 }
 
+static void after_json(const Control__JobInfo *i, struct json_out *to)
+{
+	json_out_open(to, "after", '[');
+	for (size_t n = 0; n < i->n_after; n++) {
+		const Control__After *a = i->after[n];
+
+		json_out_open(to, NULL, '{');
+		json_out_int(to, "job", (int64_t)a->job);
+		json_out_text(to, "kind", after_kind((int)a->kind));
+		json_out_bool(to, "over", a->over);
+		json_out_bool(to, "failed", a->failed);
+		json_out_close(to, '}');
+	}
+	json_out_close(to, ']');
+}
+
 void job_json(const Control__JobInfo *i, struct json_out *to)
 {
 	json_out_open(to, NULL, '{');
@@ -221,11 +237,12 @@ void job_json(const Control__JobInfo *i, struct json_out *to)
 	json_out_bool(to, "detached", i->detached);
 	json_out_int(to, "requeues", i->requeues);
 	json_out_int(to, "limit_us", (int64_t)i->limit_usec);
-	json_out_text(to, "reason", reason_name(i->reason));
+	json_out_text(to, "reason", message_reason(i->reason));
 	json_out_text(to, "by", i->by);
 	json_out_int(to, "array", (int64_t)i->array);
 	json_out_int(to, "task", i->task);
 	limits_json(i->limits, to);
+	after_json(i, to);
 	if (i->state == CONTROL__STATE__DONE)
 		json_out_int(to, "exit", i->exit);
 	json_out_close(to, '}');

@@ -21,10 +21,12 @@ enum { KEY_HABIT = 1024 };
 #define OVERSUB "not needed: ranks may share cores, and the policy chooses"
 #define AS_ROOT "root runs no jobs unless the controller's min-uid lets it"
 #define LABEL	"--label puts [RANK] before each line"
-#define DEPEND                                                              \
-	"jobs do not wait for each other: give `stint wait JOB &&` before " \
-	"this command"
-#define MAIL	 "nobody is written to: `stint wait JOB; COMMAND` tells the end"
+#define DEPEND                                                                   \
+	"--after=ok:JOB, any:JOB or failed:JOB has it begin after that job has " \
+	"ended so"
+#define MAIL                                                                  \
+	"--at-end=COMMAND is run when the job is over, and may send a mail: " \
+	"$STINT_AFTER_JOB, $STINT_AFTER_END tell of what"
 #define BEGIN	 "--hold keeps a submitted job until `stint release`"
 #define NO_UNITS "there are no accounts or classes: a job is its user's"
 #define DEVICES                                                            \

@@ -334,6 +334,9 @@ void submission_clear(struct submission *sub)
 		free(s->env[i]);
 	for (size_t i = 0; i < s->n_hosts; i++)
 		free(s->hosts[i]);
+	for (size_t i = 0; i < s->n_after; i++)
+		free(s->after[i]);
+	free(s->after);
 	free(s->env);
 	free(s->hosts);
 	message_set_text(&s->cwd, NULL);

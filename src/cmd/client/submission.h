@@ -13,7 +13,7 @@ enum { SUBMISSION_LIMITS = 8 };
 
 struct submission {
 	Control__Submit ask; /* argv is the caller's */
-	size_t cap_env, cap_hosts;
+	size_t cap_env, cap_hosts, cap_after;
 	uint8_t key[16]; /* of this job alone */
 	Control__ResourceLimit limits[SUBMISSION_LIMITS];
 };
@@ -46,6 +46,12 @@ int submission_cpus(struct submission *sub, const char *arg,
 /* Of each file that a rank writes, and of what it prints. */
 int submission_output_limit(struct submission *sub, const char *arg,
 			    struct error *err) must_check;
+/* "[KIND:]JOB[:JOB...],...": jobs to begin after. */
+int submission_after(struct submission *sub, const char *arg,
+		     struct error *err) must_check;
+/* A command for sh, which stays the caller's. */
+int submission_at_end(struct submission *sub, const char *arg,
+		      struct error *err) must_check;
 /* Files, by core/pattern.h. */
 int submission_output(struct submission *sub, const char *arg,
 		      struct error *err) must_check;

@@ -16,7 +16,9 @@ enum {
 	KEY_OUTPUT_LIMIT,
 	KEY_REQUEUE,
 	KEY_LIMIT,
-	KEY_WARN
+	KEY_WARN,
+	KEY_AFTER,
+	KEY_AT_END
 };
 
 static const struct argp_option options[] = {
@@ -57,6 +59,14 @@ static const struct argp_option options[] = {
 	  "begin it anew when a host is lost, or its owner wants it back; it "
 	  "reads no standard input",
 	  0 },
+	{ "after", KEY_AFTER, "[KIND:]JOB[:JOB...],...", 0,
+	  "begin it when these jobs have ended well (ok), are over (any) or have "
+	  "failed (failed)",
+	  0 },
+	{ "at-end", KEY_AT_END, "COMMAND", 0,
+	  "when the job, or all of the array, is over, have sh run this as you on "
+	  "one of the hosts",
+	  0 },
 	{ "output", 'o', "FILE", 0,
 	  "append standard output to FILE where the ranks are, as you; %j is "
 	  "the job's number, %r the rank's, %x the job's name, %N its host, %A "
@@ -91,6 +101,8 @@ static const struct {
 	{ 'x', submission_export },
 	{ KEY_WDIR, submission_wdir },
 	{ KEY_OUTPUT_LIMIT, submission_output_limit },
+	{ KEY_AFTER, submission_after },
+	{ KEY_AT_END, submission_at_end },
 };
 
 static error_t parse_setting(int key, const char *arg, struct argp_state *state)

@@ -175,6 +175,8 @@ static Control__JobInfo *job_info(struct ctl_job *job, bool all, size_t most)
 	i->array = job->spec->array;
 	i->task = job->spec->task;
 	i->limits = all ? ctl_job_limits(job->spec) : NULL;
+	i->after = job->spec->after;
+	i->n_after = all ? job->spec->n_after : 0;
 	i->reason = all || !job->reason ? job->reason : ENDED(EXIT_CODE);
 	i->by = all ? job->by : (char *)"";
 	put_arguments(job, all, most, i);

@@ -11,6 +11,7 @@
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/account.h"
+#include "cluster/controller/state/after.h"
 #include "cluster/controller/state/array.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/waiters.h"
@@ -44,7 +45,10 @@ static int release(struct ctl_job *job, struct error *err)
 		return r;
 	job->spec->held = false;
 	ctl_job_set_why(job, "");
-	if (ctl_array_admits(job) && !job->spec->n_hosts)
+	if (job->after == AFTER_WAITS)
+		ctl_after_tell(job);
+	else if (!ctl_job_is_kept(job) && ctl_array_admits(job) &&
+		 !job->spec->n_hosts)
 		ctl_sched_arrive(job);
 	else
 		ctl_job_is_outside(

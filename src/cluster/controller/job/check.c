@@ -147,6 +147,8 @@ int ctl_job_check(struct ctl_peer *p, Control__Submit *s, struct error *err)
 		r = check_files(s, err);
 	if (!r)
 		r = check_tasks(s, err);
+	if (!r)
+		r = ctl_after_check(s, err);
 	if (r < 0)
 		return r;
 	if (!s->n_tasks)

@@ -34,6 +34,7 @@ static void job_done(struct ctl_job *job)
 	job->killer = sd_event_source_disable_unref(job->killer);
 	ctl_job_set_state(job, STATE(DONE));
 	ctl_account_store(job);
+	ctl_after_ended(job);
 	log_info("job=%llu state=done exit=%d why=\"%s\"",
 		 (unsigned long long)job->id, job->exit,
 		 ctl_log_text(job->ctl, job->why));

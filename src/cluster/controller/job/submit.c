@@ -9,6 +9,7 @@
 #include "cluster/conn/keys.h"
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/after.h"
 #include "cluster/controller/state/array.h"
 #include "cluster/controller/state/audit.h"
 #include "cluster/controller/state/find.h"
@@ -19,6 +20,10 @@
 #include "cluster/controller/users/users.h"
 #include "core/log.h"
 #include "core/xalloc.h"
+
+/* in a pass, so that others come between those of a large array */
+enum { FOLLOW_MOST = 256 };
+#define AT_END_LIMIT ((uint64_t)(10 * 60 * USEC_PER_SEC))
 
 /*
  * Drop fields of a later protocol, or of a malicious client: they would be kept for
@@ -46,6 +51,8 @@ static Control__Submit *submit_copy(const Control__Submit *s)
 	drop_unknown(&copy->base);
 	for (size_t i = 0; i < copy->n_limits; i++)
 		drop_unknown(&copy->limits[i]->base);
+	for (size_t i = 0; i < copy->n_after; i++)
+		drop_unknown(&copy->after[i]->base);
 	return copy;
 }
 
@@ -83,7 +90,7 @@ static int place_named(struct ctl_job *job, uint32_t **ret, struct error *err)
 
 	if (!r)
 		r = ctl_sched_fixed(job, hosts, err);
-	if (!r && !job->spec->held) {
+	if (!r && !ctl_job_is_kept(job)) {
 		*ret = hosts;
 		return 0;
 	}
@@ -107,7 +114,7 @@ static int check_job(struct ctl_job *job, uint32_t **hosts, struct error *err)
 
 static void enter(struct ctl_job *job, const uint32_t *hosts)
 {
-	if (job->spec->held)
+	if (ctl_job_is_kept(job))
 		ctl_job_is_outside(job);
 	else if (!ctl_array_admits(job))
 		return;
@@ -142,6 +149,9 @@ static void set_submitted(struct ctl_job *job)
 	job->submit = ctl_now();
 	if (job->spec->held)
 		ctl_job_set_why(job, "held since it was submitted");
+	else if (job->after != AFTER_FREE)
+		ctl_after_tell(job);
+	ctl_after_decide(job);
 }
 
 static struct ctl_job *create(struct ctl *ctl, const Control__Submit *asked)
@@ -195,6 +205,46 @@ static void submit_others(struct ctl *ctl, Control__Submit *asked,
 	ctl_sched_soon(ctl);
 }
 
+/*
+ * What is to be done when it is over, however: by a job of its own, so that whatever is
+ * true of jobs is true of that.  Submitted in the same transaction.
+ */
+static void submit_at_end(const struct ctl_job *job, const struct tasks *t,
+			  const Control__Submit *asked, const char *command)
+{
+	Control__After after = CONTROL__AFTER__INIT, *list[] = { &after };
+	char *argv[] = { (char *)"sh", (char *)"-c", (char *)command };
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	struct ctl_job *then;
+
+	after.job = job->id;
+	after.kind = CONTROL__AFTER_KIND__AFTER_ANY;
+	after.whole = t->nr;
+	s.argv = argv;
+	s.n_argv = 3;
+	s.after = list;
+	s.n_after = 1;
+	s.env = asked->env;
+	s.n_env = asked->n_env;
+	s.cwd = asked->cwd;
+	s.ranks = 1;
+	s.uid = asked->uid;
+	s.gid = asked->gid;
+	s.groups = asked->groups;
+	s.n_groups = asked->n_groups;
+	s.user = asked->user;
+	s.umask = asked->umask;
+	s.limits = asked->limits;
+	s.n_limits = asked->n_limits;
+	s.limit_usec = AT_END_LIMIT;
+	s.name = (char *)"at-end";
+	s.detached = true;
+	then = create(job->ctl, &s);
+	set_submitted(then);
+	enter(then, NULL);
+	ctl_job_store(then);
+}
+
 static void log_submitted(const struct ctl_job *job, const struct tasks *t)
 {
 	log_info("job=%llu user=%s ranks=%u tasks=%zu state=submitted",
@@ -219,7 +269,7 @@ static void audit_submitted(const struct ctl_peer *p, const struct ctl_job *job)
 
 /* One job, or all of an array, in one transaction. */
 static int submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked,
-		  const struct tasks *t, struct error *err)
+		  const struct tasks *t, const char *at_end, struct error *err)
 {
 	struct ctl *ctl = p->ctl;
 	uint32_t *hosts = NULL;
@@ -242,6 +292,8 @@ static int submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked,
 	enter(job, hosts);
 	if (t->nr)
 		submit_others(ctl, asked, t);
+	if (*at_end)
+		submit_at_end(job, t, asked, at_end);
 	free(hosts);
 	return 0;
 }
@@ -249,6 +301,7 @@ static int submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked,
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 {
 	struct tasks t = { .task = asked->tasks, .nr = asked->n_tasks };
+	char *at_end = asked->at_end;
 	struct ctl_job *job;
 	struct error err;
 	int r = ctl_job_check(p, asked, &err);
@@ -261,10 +314,14 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	}
 	if (!r)
 		r = check_submit(p, asked, &err);
+	if (!r)
+		r = ctl_after_resolve(p, asked, &err);
 	/* A job of an array does not need the task numbers of the others. */
 	asked->n_tasks = 0;
+	asked->at_end = (char *)protobuf_c_empty_string;
 	if (!r)
-		r = submit(p, re, asked, &t, &err);
+		r = submit(p, re, asked, &t, at_end, &err);
+	asked->at_end = at_end;
 	if (r < 0)
 		ctl_send_failed(p, re, r, "%s", err.text);
 }
@@ -280,7 +337,7 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		return;
 	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(WAITING) || job->model ||
-		    job->spec->held || !job->spec->n_hosts ||
+		    ctl_job_is_kept(job) || !job->spec->n_hosts ||
 		    !ctl_array_admits(job))
 			continue;
 		hosts = xcalloc(job->nr, sizeof(*hosts));
@@ -292,6 +349,38 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		if (!job->model)
 			ctl_job_is_outside(job);
 	}
+}
+
+/* It may begin, or never will. */
+static void follow(struct ctl_job *job)
+{
+	char *why = ctl_after_spoilt(job);
+
+	if (why) {
+		ctl_job_set_reason(job, ENDED(DEPENDENCY), "");
+		ctl_job_fail(job, -1, EXIT_FAILURE, "%s", why);
+		free(why);
+		return;
+	}
+	ctl_after_done(job);
+	if (!job->spec->held)
+		ctl_job_set_why(job, "");
+	ctl_job_store(job);
+	enter(job, NULL);
+}
+
+/* One that ends may be what the next one waited for. */
+void ctl_jobs_follow(struct ctl *ctl)
+{
+	struct ctl_job *job;
+
+	for (int n = 0; n < FOLLOW_MOST; n++) {
+		job = TAILQ_FIRST(&ctl->jobs.due);
+		if (!job)
+			return;
+		follow(job);
+	}
+	ctl_sched_soon(ctl);
 }
 
 void ctl_arrays_go_on(struct ctl *ctl)

@@ -10,6 +10,7 @@
 
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
+#include "cluster/controller/state/after.h"
 #include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
@@ -123,9 +124,10 @@ static void come_anew(struct ctl_job *job)
 {
 	if (job->model)
 		ctl_sched_leave(job);
-	if (!job->spec->held)
+	if (!ctl_job_is_kept(job))
 		ctl_job_set_why(job, "");
-	if (!job->spec->held && ctl_array_admits(job) && !job->spec->n_hosts)
+	if (!ctl_job_is_kept(job) && ctl_array_admits(job) &&
+	    !job->spec->n_hosts)
 		ctl_sched_arrive(job);
 	else
 		ctl_job_is_outside(job);

@@ -241,6 +241,7 @@ void ctl_plan_pass(struct ctl *ctl)
 	usec_t now = ctl_now();
 	struct plan *plan;
 
+	ctl_jobs_follow(ctl);
 	ctl_arrays_go_on(ctl);
 	ctl_jobs_start_named(ctl);
 	ctl_ranks_start_refused(ctl);

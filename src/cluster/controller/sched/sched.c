@@ -9,6 +9,7 @@
 
 #include "cluster/conn/loop.h"
 #include "cluster/controller/sched/priv.h"
+#include "cluster/controller/state/after.h"
 #include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
@@ -146,7 +147,7 @@ static int sched_begin(struct ctl *ctl, struct error *err)
 	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
 		if (job->state != STATE(WAITING))
 			continue;
-		if (job->spec->held || !ctl_array_admits(job) ||
+		if (ctl_job_is_kept(job) || !ctl_array_admits(job) ||
 		    job->spec->n_hosts)
 			ctl_job_is_outside(job);
 		else

@@ -68,13 +68,29 @@ void ctl_array_join(struct ctl_job *job)
 		a = xcalloc(1, sizeof(*a));
 		a->id = id;
 		a->at_once = job->spec->tasks_at_once;
+		a->uid = job->spec->uid;
 		a->next = UINT64_MAX;
 		HASH_ADD(by_id, jobs->arrays, id, sizeof(a->id), a);
 	}
 	a->tasks++;
+	a->open++;
 	if (job->id > a->last)
 		a->last = job->id;
 	job->array = a;
+}
+
+void ctl_array_over(const struct ctl_job *job)
+{
+	struct ctl_array *a = job->array;
+
+	if (!a)
+		return;
+	a->open--;
+	if (!job->exit || a->failed)
+		return;
+	a->failed = true;
+	a->exit = job->exit;
+	a->reason = job->reason;
 }
 
 void ctl_array_leave(struct ctl_job *job)
@@ -84,6 +100,7 @@ void ctl_array_leave(struct ctl_job *job)
 	if (!a)
 		return;
 	ctl_array_turn_over(job);
+	a->open -= job->state != STATE(DONE);
 	job->array = NULL;
 	if (--a->tasks)
 		return;

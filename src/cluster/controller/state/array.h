@@ -20,6 +20,11 @@ struct ctl_array {
 	uint32_t at_once;  /* how many may have a turn at a time; 0: all */
 	uint32_t turns;	   /* how many have one */
 	uint64_t next;	   /* no job below it waits for its turn */
+	uint32_t uid;	   /* whose they are */
+	uint32_t open;	   /* how many are not over */
+	/* one of those that this controller knew has failed, like this */
+	bool failed;
+	int exit, reason;
 	UT_hash_handle by_id;
 };
 
@@ -38,6 +43,8 @@ bool ctl_array_means(const struct ctl_job *job,
 /* Add or remove a job; does nothing for one that is not of an array. */
 void ctl_array_join(struct ctl_job *job);
 void ctl_array_leave(struct ctl_job *job);
+/* The job is over; its state is DONE. */
+void ctl_array_over(const struct ctl_job *job);
 
 /*
  * May the job start, as far as its array is concerned?  If so, it has a turn from now

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/controller/state/after.h"
 #include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
@@ -15,12 +16,13 @@
  * What each text of a list takes besides its bytes: the pointer, and what malloc()
  * adds.
  */
-enum { TEXT_ROOM = 40 };
+enum { TEXT_ROOM = 40, AFTER_ROOM = 200 };
 
 size_t ctl_job_size(const Control__Submit *s)
 {
 	return control__submit__get_packed_size(s) +
-	       TEXT_ROOM * (s->n_argv + s->n_env + s->n_hosts);
+	       TEXT_ROOM * (s->n_argv + s->n_env + s->n_hosts) +
+	       AFTER_ROOM * s->n_after;
 }
 
 /* Keys are each user's own: the user and the key as one fresh text. */
@@ -95,6 +97,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 	HASH_ADD(by_id, ctl->jobs.by_id, id, sizeof(job->id), job);
 	add_key(job);
 	ctl_array_join(job);
+	ctl_after_join(job);
 	ctl_user_jobs_join(job);
 	return job;
 }
@@ -102,6 +105,7 @@ struct ctl_job *ctl_job_create(struct ctl *ctl, uint64_t id,
 void ctl_job_destroy(struct ctl_job *job)
 {
 	ctl_array_leave(job);
+	ctl_after_leave(job);
 	ctl_user_jobs_leave(job);
 	TAILQ_REMOVE(&job->ctl->jobs.list, job, link);
 	if (job->state == STATE(DONE)) {
@@ -255,6 +259,8 @@ static void be_over(struct ctl_job *job)
 	job->ctl->jobs.nr_ended++;
 	TAILQ_INSERT_TAIL(&job->ctl->jobs.ended, job, over);
 	ctl_user_jobs_over(job);
+	ctl_array_over(job);
+	ctl_after_leave(job);
 	shed(job);
 }
 

@@ -68,6 +68,8 @@ struct ctl_sched;
 struct ctl_front;
 struct ctl_pool;
 struct ctl_array;
+struct ctl_awaited;
+struct ctl_follows;
 struct ctl_user_jobs;
 TAILQ_HEAD(klinks, klink);
 TAILQ_HEAD(ctl_waiters, ctl_waiter);
@@ -339,6 +341,9 @@ struct job_kept {
 /* May a job start, as far as its array is concerned? */
 enum ctl_turn { TURN_FREE, TURN_WAITS, TURN_HAS };
 
+/* ..., and the jobs that it is to follow?  AFTER_DUE: it may, or never will. */
+enum ctl_after { AFTER_FREE, AFTER_WAITS, AFTER_DUE };
+
 struct ctl_job {
 	size_t size; /* bytes of what was submitted */
 	struct ctl *ctl;
@@ -367,14 +372,17 @@ struct ctl_job {
 	struct ctl_waiters waiters; /* wait for the job's end */
 	struct ctl_array *array;    /* NULL: it is not of an array */
 	enum ctl_turn turn;
-	bool deserted;		 /* its client can never come back */
-	sd_event_source *grace;	 /* the client is gone: ends the job */
-	sd_event_source *killer; /* TERM was sent: sends KILL */
+	enum ctl_after after;
+	struct ctl_follows *follows; /* one for each of spec->after; or NULL */
+	bool deserted;		     /* its client can never come back */
+	sd_event_source *grace;	     /* the client is gone: ends the job */
+	sd_event_source *killer;     /* TERM was sent: sends KILL */
 	/* at the warning or the end of its time limit */
 	sd_event_source *limiter;
 	struct ctl_user_jobs *of_user; /* of all its user's jobs */
 	TAILQ_ENTRY(ctl_job) link;
 	TAILQ_ENTRY(ctl_job) over; /* if it is */
+	TAILQ_ENTRY(ctl_job) due;
 	UT_hash_handle by_id;
 	UT_hash_handle by_key;
 	char *key; /* the key in by_key; NULL: none */
@@ -451,7 +459,9 @@ struct ctl_jobs {
 	struct ctl_array *arrays;    /* by id */
 	bool turns;		     /* jobs of arrays may get a turn now */
 	struct ctl_user_jobs *by_user;
-	struct ctl_job_list ended; /* those that are over, by their ends */
+	struct ctl_awaited *awaited; /* jobs that others are to follow */
+	struct ctl_job_list due;     /* state/after.h's */
+	struct ctl_job_list ended;   /* those that are over, by their ends */
 	unsigned nr_ended;
 	unsigned forgotten; /* since memory was given back: job/forget.c's */
 	uint64_t last;	    /* the last id that was given out */

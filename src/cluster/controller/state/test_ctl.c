@@ -34,6 +34,7 @@ void test_ctl_begin(void)
 	memset(&test_ctl, 0, sizeof(test_ctl));
 	TAILQ_INIT(&test_ctl.jobs.list);
 	TAILQ_INIT(&test_ctl.jobs.ended);
+	TAILQ_INIT(&test_ctl.jobs.due);
 	assert_int_equal(store_open(path, &test_ctl.store, &err), 0);
 	ctl_jobs_read(&test_ctl);
 }

@@ -48,7 +48,7 @@ static int check_jobs(const struct ctl_peer *p, int64_t had, int64_t more,
 int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		   struct error *err)
 {
-	int64_t tasks = s->n_tasks ? (int64_t)s->n_tasks : 1;
+	int64_t tasks = (s->n_tasks ? (int64_t)s->n_tasks : 1) + !!*s->at_end;
 	int64_t most = p->ctl->conf->user_ranks;
 	const struct ctl_user_jobs *u;
 	struct ctl_user_jobs t;
