@@ -27,6 +27,11 @@ __attribute__((tls_model("initial-exec"))) static _Thread_local struct {
 	struct pollfd looked[LOOKED_MAX];
 	unsigned nr; /* more than LOOKED_MAX: too many to wait for */
 	bool found;
+	bool waited; /* this call has blocked already, where it looked */
+	struct {
+		int fd; /* the first */
+		unsigned nr;
+	} last;		/* what the last idle call looked at */
 	unsigned calls; /* idle ones in a row */
 	bool blocks;	/* it has blocked since something happened */
 	bool timed_out; /* the last block ended by its bound */
@@ -71,7 +76,7 @@ void idle_enter(void)
 	if (idle.depth++)
 		return;
 	idle.nr = 0;
-	idle.found = false;
+	idle.found = idle.waited = false;
 }
 
 bool idle_entered(void)
@@ -94,19 +99,24 @@ static int64_t doubled(int64_t wait)
 	return wait * 2 < IDLE_WAIT_MAX ? wait * 2 : IDLE_WAIT_MAX;
 }
 
+static void has_blocked(bool event)
+{
+	idle.blocks = true;
+	idle.wait = doubled(idle.wait);
+	idle.timed_out = !event;
+	if (event) {
+		idle.calls = 0;
+		idle.first = doubled(idle.first);
+	}
+}
+
 static void block(void)
 {
 	struct timespec ts = { .tv_nsec = idle.wait };
 	int saved = errno;
 
-	idle.blocks = true;
-	idle.wait = doubled(idle.wait);
 	/* A signal's handler may be what the program waits for. */
-	idle.timed_out = ppoll(idle.looked, idle.nr, &ts, NULL) <= 0;
-	if (!idle.timed_out) {
-		idle.calls = 0;
-		idle.first = doubled(idle.first);
-	}
+	has_blocked(ppoll(idle.looked, idle.nr, &ts, NULL) > 0);
 	errno = saved;
 }
 
@@ -168,8 +178,39 @@ static bool clock_is_due(void)
 	return idle.calls >= CALLS_FIRST && idle.calls % CALLS_CLOCK == 0;
 }
 
+static enum idle_mode allowed_mode(void)
+{
+	return (enum idle_mode)atomic_load_explicit(&allowed,
+						    memory_order_relaxed);
+}
+
+/* The call would block when it has looked, without asking anything first. */
+static bool would_block(void)
+{
+	if (idle.blocks || !idle.shared)
+		return idle.blocks && idle.calls;
+	return idle.calls + 1 == SHARED_FIRST && now() < idle.shared_end;
+}
+
+bool idle_waits_here(int fd, unsigned n, struct timespec *ret_bound)
+{
+	if (!would_block() || idle.nr || fd != idle.last.fd ||
+	    n != idle.last.nr || idle.tests || allowed_mode() != IDLE_BLOCK)
+		return false;
+	*ret_bound = (struct timespec){ .tv_nsec = idle.wait };
+	return true;
+}
+
+void idle_waited_here(bool event)
+{
+	idle.waited = true;
+	has_blocked(event);
+}
+
 static void idle_call(enum idle_mode mode)
 {
+	idle.last.fd = idle.looked[0].fd;
+	idle.last.nr = idle.nr;
 	if (!idle.calls++) {
 		idle.since = 0;
 		idle.blocks = false;
@@ -180,15 +221,15 @@ static void idle_call(enum idle_mode mode)
 	if (mode == IDLE_OFFER) {
 		if (clock_is_due())
 			sched_yield();
-	} else if (idle.blocks || (clock_is_due() && spun())) {
+	} else if (!idle.waited &&
+		   (idle.blocks || (clock_is_due() && spun()))) {
 		block();
 	}
 }
 
 void idle_leave(bool progressed)
 {
-	enum idle_mode mode = (enum idle_mode)atomic_load_explicit(
-		&allowed, memory_order_relaxed);
+	enum idle_mode mode = allowed_mode();
 
 	if (--idle.depth)
 		return;

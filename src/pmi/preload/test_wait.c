@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -28,17 +30,44 @@ unsigned ucp_worker_progress(void *worker);
 static struct {
 	int set, event;
 	int waits, looks;
+	int long_looks; /* looks that wait */
+	int in_vain;	/* waits that end before what is waited for has come */
+	int error;	/* of the next long look */
+	bool looking;	/* ppoll() is called by what looks */
 	bool done;
 } t;
+
+static void waited(void)
+{
+	t.waits++;
+	t.done = t.in_vain-- <= 0;
+}
 
 int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	  const sigset_t *mask)
 {
-	t.waits++;
-	t.done = true;
+	waited();
+	t.long_looks += t.looking;
 	assert_int_equal(n, 1);
 	assert_int_equal(fds[0].fd, t.set);
 	return 0;
+}
+
+int epoll_pwait2(int fd, struct epoll_event *events, int n,
+		 const struct timespec *timeout, const sigset_t *mask)
+{
+	int error = t.error;
+
+	assert_int_equal(fd, t.set);
+	assert_int_equal(n, 1);
+	assert_int_equal(timeout->tv_sec, 0);
+	errno = error;
+	if (error == ENOSYS)
+		return -1;
+	t.error = 0;
+	t.long_looks++;
+	waited();
+	return error ? -1 : 0;
 }
 
 /* Look at a set in which nothing ever happens; ends a test that spins. */
@@ -46,7 +75,9 @@ static void look(void)
 {
 	struct epoll_event event;
 
+	errno = 0;
 	assert_int_equal(epoll_wait(t.set, &event, 1, 0), 0);
+	assert_int_equal(errno, 0);
 	if (++t.looks == MANY)
 		t.done = true;
 }
@@ -55,10 +86,12 @@ static int set_up(void **state)
 {
 	struct epoll_event in = { .events = EPOLLIN };
 
-	t.waits = t.looks = 0;
-	t.done = false;
+	t.waits = t.looks = t.long_looks = t.in_vain = t.error = 0;
+	t.looking = t.done = false;
 	t.set = epoll_create1(EPOLL_CLOEXEC);
 	t.event = eventfd(0, EFD_CLOEXEC);
+	idle_enter();
+	idle_leave(true); /* what was idle in the test before is over */
 	idle_allow(IDLE_SPIN_ONLY);
 	fake_mpi_thread_level(0);
 	fake_ucp_init(look);
@@ -83,6 +116,51 @@ static void receives(int waits)
 static void a_wait_blocks(void **state)
 {
 	receives(1);
+}
+
+static void a_wait_that_goes_on_blocks_where_it_looks(void **state)
+{
+	t.in_vain = 3;
+	receives(4); /* the first of them perhaps after its look */
+	assert_true(t.long_looks >= 3);
+}
+
+/* Who only looks is told of no signal. */
+static void a_signal_ends_it_with_nothing(void **state)
+{
+	t.in_vain = 1;
+	t.error = EINTR;
+	receives(2);
+	assert_int_equal(t.error, 0);
+}
+
+/* Linux before 5.11 */
+static void without_epoll_pwait2_it_looks_and_blocks(void **state)
+{
+	t.in_vain = 1;
+	t.error = ENOSYS;
+	receives(2);
+	assert_int_equal(t.long_looks, 0);
+}
+
+/* As Open MPI looks; ppoll() here asks for one descriptor, the set. */
+static void poll_at_the_set(void)
+{
+	struct pollfd pfd = { .fd = t.set, .events = POLLIN };
+
+	t.looking = true;
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	t.looking = false;
+	if (++t.looks == MANY)
+		t.done = true;
+}
+
+static void a_poll_waits_where_it_looks(void **state)
+{
+	fake_ucp_init(poll_at_the_set);
+	t.in_vain = 3;
+	receives(4);
+	assert_true(t.long_looks >= 3);
 }
 
 static void not_before_init(void **state)
@@ -154,6 +232,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(not_before_init),
 		TEST(a_wait_blocks),
+		TEST(a_wait_that_goes_on_blocks_where_it_looks),
+		TEST(a_signal_ends_it_with_nothing),
+		TEST(without_epoll_pwait2_it_looks_and_blocks),
+		TEST(a_poll_waits_where_it_looks),
 		TEST(not_with_many_threads),
 		TEST(not_where_it_is_switched_off),
 		TEST(not_in_calls_that_ask),

@@ -10,6 +10,7 @@
  * calls.  STINT_SPIN=always: nothing of this.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -120,23 +121,48 @@ STAND_IN(opal_progress)
 	return r;
 }
 
+/*
+ * A wait in place of a look has ended so; false: it could not begin.  If a signal ended
+ * it nothing was found, since who only looks is told of no signal.
+ */
+static bool has_waited(int r, int saved, int *ret)
+{
+	bool waited = r >= 0 || errno == EINTR;
+
+	errno = saved;
+	if (!waited)
+		return false;
+	idle_waited_here(r > 0);
+	*ret = r > 0 ? r : 0;
+	return true;
+}
+
 PRELOAD_EXPORT int epoll_wait(int fd, struct epoll_event *events, int n,
 			      int timeout)
 {
-	int r = (int)NEXT("epoll_wait")(fd, (word)events, n, timeout, 0, 0);
+	bool looks = !timeout && idle_entered();
+	struct timespec bound;
+	int saved = errno, r;
 
-	if (idle_entered() && !timeout)
+	if (!looks || !idle_waits_here(fd, 1, &bound) ||
+	    !has_waited(epoll_pwait2(fd, events, n, &bound, NULL), saved, &r))
+		r = (int)NEXT("epoll_wait")(fd, (word)events, n, timeout, 0, 0);
+	if (looks)
 		idle_looked(fd, POLLIN, r);
 	return r;
 }
 
 PRELOAD_EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	int r = (int)NEXT("poll")((word)fds, (word)n, timeout, 0, 0, 0);
+	bool looks = !timeout && n && idle_entered();
+	struct timespec bound;
+	int saved = errno, r;
 
-	if (idle_entered() && !timeout)
-		for (nfds_t i = 0; i < n; i++)
-			idle_looked(fds[i].fd, fds[i].events, r);
+	if (!looks || !idle_waits_here(fds[0].fd, (unsigned)n, &bound) ||
+	    !has_waited(ppoll(fds, n, &bound, NULL), saved, &r))
+		r = (int)NEXT("poll")((word)fds, (word)n, timeout, 0, 0, 0);
+	for (nfds_t i = 0; looks && i < n; i++)
+		idle_looked(fds[i].fd, fds[i].events, r);
 	return r;
 }
 
