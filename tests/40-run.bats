@@ -226,6 +226,10 @@ switches() { # PID
 	[[ "$output" == *"has ended"* ]]
 }
 
+keepers_of_job_2_are_two() {
+	[ "$(pgrep -xf -- "stint keeper 2[.][01] --run-dir=$bed/.*" | xargs -I% cat /proc/%/comm | grep -cx stint-keeper)" = 2 ]
+}
+
 @test "several jobs at a time, and one rank: what fails is told, the rest done" {
 	sleeper
 	sleeper -n 2
@@ -233,7 +237,7 @@ switches() { # PID
 	# Find a process of that job, as one sees it on a host.
 	[ "$(cat "/proc/$(service_pid h1)/comm")" = stint-agent ]
 	[ "$(tr '\0' ' ' <"/proc/$(service_pid h1)/cmdline" | cut -d' ' -f1-3)" = "stint agent h1" ]
-	[ "$(pgrep -xf -- "stint keeper 2[.][01] --run-dir=$bed/.*" | xargs -I% cat /proc/%/comm | grep -cx stint-keeper)" = 2 ]
+	eventually keepers_of_job_2_are_two
 	run --separate-stderr st ps 1 7 3
 	[ "$status" = 1 ]
 	[ "$stderr" = "stint ps: no job 7; \`stint ps --all\` lists them" ]

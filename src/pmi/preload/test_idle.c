@@ -1,103 +1,16 @@
-/*
- * test_idle.c - when an idle MPI spins, offers its core, and blocks
- *
- * Time, the scheduler and the wait are the test's: these definitions come
- * before the C library's.
- */
+/* test_idle.c - when an idle MPI spins, offers its core, and blocks */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <time.h>
 
+#include "pmi/preload/fake_time.h"
 #include "pmi/preload/idle.h"
-
-enum { POLL_NS = 300, START = 1000000000 };
-
-static struct {
-	int64_t now, yield; /* how long others run when offered the core */
-	int waits, ready;   /* ppoll() calls; what the next one answers */
-	int clock_reads, yields;
-	int64_t last_wait;    /* time of the last ppoll() */
-	struct pollfd fds[4]; /* that it was given */
-	nfds_t nr_fds;
-} t;
-
-int clock_gettime(clockid_t id, struct timespec *ret)
-{
-	t.clock_reads++;
-	*ret = (struct timespec){ t.now / 1000000000, t.now % 1000000000 };
-	return 0;
-}
-
-int sched_yield(void)
-{
-	t.yields++;
-	t.now += t.yield;
-	return 0;
-}
-
-int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
-	  const sigset_t *mask)
-{
-	t.waits++;
-	t.last_wait = timeout->tv_nsec;
-	t.nr_fds = n;
-	memcpy(t.fds, fds, (n < 4 ? n : 4) * sizeof(*fds));
-	if (!t.ready)
-		t.now += timeout->tv_nsec;
-	errno = EINTR;
-	return t.ready;
-}
-
-static int set_up(void **state)
-{
-	int64_t now = t.now ? t.now : START; /* it never goes back */
-
-	memset(&t, 0, sizeof(t));
-	t.now = now;
-	t.yield = 200;
-	idle_allow(IDLE_BLOCK);
-	return 0;
-}
-
-/* One call of the progress function, in which one descriptor is looked at. */
-static void call(bool progressed)
-{
-	idle_enter();
-	idle_looked(7, POLLIN, false);
-	t.now += POLL_NS;
-	idle_leave(progressed);
-}
-
-static void calls(int n)
-{
-	while (n--)
-		call(false);
-}
-
-/* What a rank knows that has had a core of its own for long. */
-static void forget_sharing(void)
-{
-	t.now += 1000 * INT64_C(1000000);
-	for (int i = 0; i < 8; i++) {
-		call(true);
-		calls(2);
-	}
-	t.waits = 0;
-	while (!t.waits) /* ends by its bound, and with no event */
-		call(false);
-	call(true);
-	t.waits = t.clock_reads = t.yields = 0;
-}
 
 static void a_ping_pong_reads_no_clock(void **state)
 {
@@ -142,17 +55,6 @@ static void waits_grow_to_their_bound(void **state)
 	while (!t.waits)
 		call(false);
 	assert_int_equal(t.last_wait, IDLE_WAIT_FIRST);
-}
-
-/* A row of idle calls that ends in a block, for so long. */
-static int64_t wait_of_a_row(int ready)
-{
-	t.ready = ready;
-	t.waits = 0;
-	while (!t.waits)
-		call(false);
-	t.ready = 0;
-	return t.last_wait;
 }
 
 /* Each time that the bound ends it a rank runs for nothing, where others want the core. */
@@ -286,133 +188,6 @@ static void a_core_that_is_free_at_times_is_shared(void **state)
 		calls(i % 3 ? 32 : 0);
 		assert_int_equal(t.yields, i % 3 ? 5 : 1);
 	}
-}
-
-/* The core is known to be shared, and an idle row has begun with a look at fd 7 alone. */
-static void begin_a_row_on_a_shared_core(void)
-{
-	forget_sharing();
-	t.yield = 50000;
-	calls(65);
-	call(true);
-	t.waits = 0;
-	call(false);
-}
-
-/* A call that is asked to wait where it looks; what it says, if it is. */
-static bool waits_here(int fd, unsigned n, int64_t *ret_bound)
-{
-	struct timespec bound;
-	bool waits;
-
-	idle_enter();
-	waits = idle_waits_here(fd, n, &bound);
-	if (waits)
-		*ret_bound = bound.tv_sec * 1000000000 + bound.tv_nsec;
-	idle_leave(true);
-	return waits;
-}
-
-/* ... and an event ends it, or its bound. */
-static int64_t wait_here(bool event)
-{
-	struct timespec bound = { .tv_nsec = -1 };
-
-	idle_enter();
-	assert_true(idle_waits_here(7, 1, &bound));
-	t.now += event ? 1000 : bound.tv_nsec;
-	idle_waited_here(event);
-	idle_looked(7, POLLIN, event);
-	idle_leave(event);
-	return bound.tv_nsec;
-}
-
-static void the_second_look_on_a_shared_core_waits(void **state)
-{
-	begin_a_row_on_a_shared_core();
-	assert_int_equal(wait_here(true), IDLE_WAIT_FIRST);
-	assert_int_equal(t.waits, 0);
-	/* The first look of a row tells of nothing yet. */
-	assert_false(waits_here(7, 1, &(int64_t){ 0 }));
-	call(false);
-	assert_int_equal(wait_here(true), 2 * IDLE_WAIT_FIRST);
-	/* Where it is not so clear the rank offers its core first. */
-	t.now += IDLE_SHARED_MAX + 1;
-	call(false);
-	assert_false(waits_here(7, 1, &(int64_t){ 0 }));
-}
-
-/* It has waited in that call: not once more at its end. */
-static void a_look_that_waited_in_vain_waits_in_the_next_call(void **state)
-{
-	begin_a_row_on_a_shared_core();
-	for (int i = 0; i < 10; i++)
-		assert_int_equal(wait_here(false),
-				 i < 7 ? IDLE_WAIT_FIRST << i : IDLE_WAIT_MAX);
-	assert_int_equal(t.waits, 0);
-	/* What happens then was told of by no event. */
-	call(true);
-	assert_int_equal(wait_of_a_row(1), IDLE_WAIT_FIRST);
-}
-
-static void on_a_core_of_its_own_looks_wait_after_a_block(void **state)
-{
-	int64_t bound = 0;
-
-	forget_sharing();
-	call(false);
-	assert_false(waits_here(7, 1, &bound));
-	while (!t.waits)
-		call(false);
-	assert_true(waits_here(7, 1, &bound));
-	assert_int_equal(bound, 2 * IDLE_WAIT_FIRST);
-}
-
-/* What else the call is about to look at would go unheard. */
-static void looks_wait_only_for_what_was_looked_at(void **state)
-{
-	int64_t bound;
-
-	begin_a_row_on_a_shared_core();
-	assert_false(waits_here(8, 1, &bound));
-	call(false);
-	assert_false(waits_here(7, 2, &bound));
-	call(false);
-	idle_enter();
-	idle_looked(3, POLLIN, false);
-	assert_false(idle_waits_here(7, 1, &(struct timespec){ 0 }));
-	idle_leave(true);
-	call(false);
-	assert_true(waits_here(7, 1, &bound));
-	/* Two devices of a poll each. */
-	idle_enter();
-	idle_looked(7, POLLIN, false);
-	idle_looked(8, POLLIN, false);
-	idle_leave(false);
-	assert_false(waits_here(7, 1, &bound));
-}
-
-static void looks_wait_only_where_waits_may_block(void **state)
-{
-	int64_t bound;
-
-	begin_a_row_on_a_shared_core();
-	idle_test_begin();
-	assert_false(waits_here(7, 1, &bound));
-	idle_test_end();
-	call(false);
-	idle_begin();
-	assert_false(waits_here(7, 1, &bound));
-	call(false);
-	idle_allow(IDLE_OFFER);
-	assert_false(waits_here(7, 1, &bound));
-	call(false);
-	idle_allow(IDLE_SPIN_ONLY);
-	assert_false(waits_here(7, 1, &bound));
-	call(false);
-	idle_allow(IDLE_BLOCK);
-	call(false);
-	assert_true(waits_here(7, 1, &bound));
 }
 
 static void calls_that_ask_do_not_block(void **state)
@@ -557,17 +332,6 @@ int main(void)
 		cmocka_unit_test_setup(who_takes_the_core_again_keeps_it_longer,
 				       set_up),
 		cmocka_unit_test_setup(a_core_that_is_free_at_times_is_shared,
-				       set_up),
-		cmocka_unit_test_setup(the_second_look_on_a_shared_core_waits,
-				       set_up),
-		cmocka_unit_test_setup(
-			a_look_that_waited_in_vain_waits_in_the_next_call,
-			set_up),
-		cmocka_unit_test_setup(
-			on_a_core_of_its_own_looks_wait_after_a_block, set_up),
-		cmocka_unit_test_setup(looks_wait_only_for_what_was_looked_at,
-				       set_up),
-		cmocka_unit_test_setup(looks_wait_only_where_waits_may_block,
 				       set_up),
 		cmocka_unit_test_setup(calls_that_ask_do_not_block, set_up),
 		cmocka_unit_test_setup(blocks_only_where_it_may, set_up),
