@@ -137,21 +137,24 @@ priority() { # JOB
 	# A record from before reasons had their numbers by name, some of which are worded
 	# otherwise.
 	grep -qP '^plan start job 2 with 1: .*\t\{"size":1,"free":2\}$' "$BATS_TEST_TMPDIR/rec"
-	sed '1s/5$/1/; s/\t.*//; /^plan/s/ needs 1 / needs but 1 /' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old"
+	sed '1s/6$/1/; s/\t.*//; /^plan/s/ needs 1 / needs but 1 /' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old"
 	[ "$(head -1 "$BATS_TEST_TMPDIR/old")" = "stint-record 1" ]
 	run ! cmp -s "$BATS_TEST_TMPDIR/rec" "$BATS_TEST_TMPDIR/old"
 	st sim --replay "$BATS_TEST_TMPDIR/old" --json | grep -q '"equal": *true'
+	# A record from before it was noted what is seen of ranks that move.
+	sed '1s/6$/5/' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old5"
+	st sim --replay "$BATS_TEST_TMPDIR/old5" --json | grep -q '"equal": *true'
 	# A record from before it was noted whose own hosts are.
-	sed '1s/5$/4/; s/ own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old4"
+	sed '1s/6$/4/; s/ own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old4"
 	run ! grep -q own= "$BATS_TEST_TMPDIR/old4"
 	st sim --replay "$BATS_TEST_TMPDIR/old4" --json | grep -q '"equal": *true'
 	# A record from before page faults were noted.
-	sed '1s/5$/3/; s/ faults=[0-9.]* own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old3"
+	sed '1s/6$/3/; s/ faults=[0-9.]* own=[0-9,]*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old3"
 	[ "$(head -1 "$BATS_TEST_TMPDIR/old3")" = "stint-record 3" ]
 	run ! grep -q faults= "$BATS_TEST_TMPDIR/old3"
 	st sim --replay "$BATS_TEST_TMPDIR/old3" --json | grep -q '"equal": *true'
 	# A record from before owners' terms could close hosts.
-	sed '1s/5$/2/; s/ closed=[a-z]* .*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old2"
+	sed '1s/6$/2/; s/ closed=[a-z]* .*//' "$BATS_TEST_TMPDIR/rec" >"$BATS_TEST_TMPDIR/old2"
 	run ! grep -q closed= "$BATS_TEST_TMPDIR/old2"
 	st sim --replay "$BATS_TEST_TMPDIR/old2" --json | grep -q '"equal": *true'
 	sed -i '/^plan start job 2/s/with 1:/with 2:/' "$BATS_TEST_TMPDIR/old"

@@ -277,6 +277,8 @@ struct lending contract_lending(const struct contract *c,
 		  !(his && t->on_return == RETURN_SHARE && contract_left(c, t));
 	if (l.closed == CLOSED_OWNER)
 		l.leave_by = c->returned + t->give_back;
+	else if (l.leave && c->leaving >= 0)
+		l.leave_by = c->leaving + t->give_back; /* note_use() */
 	if (his && t->on_return == RETURN_FREEZE &&
 	    now->steady < c->returned + t->freeze_most)
 		l.freeze_until = c->returned + t->freeze_most;

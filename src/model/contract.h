@@ -146,13 +146,23 @@ static inline bool closed_for_guests(enum closed why)
  */
 struct lending {
 	enum closed closed;
-	bool leave;	 /* guests are to get out: they move, or stand still */
-	usec_t leave_by; /* they should have by then; 0: no matter */
+	bool leave; /* guests are to get out: they move, or stand still */
+	/* they should have by then: for the owner who is there, or for who may come when
+	 * no disturbance is left; 0: no matter */
+	usec_t leave_by;
 	usec_t freeze_until; /* they stand still till then, and leave later; 0:
 				at once */
 	usec_t freeze_most;  /* who cannot leave stands still no longer */
 };
 bool lending_differs(const struct lending *a, const struct lending *b);
+
+/* Until leave_by, at least 1: what has passed is still an end; 0: there is none. */
+static inline uint64_t lending_left(const struct lending *l, usec_t steady)
+{
+	return !l->leave_by	      ? 0
+	       : l->leave_by > steady ? (uint64_t)(l->leave_by - steady)
+				      : 1;
+}
 
 /* evict: somebody there wants all guests gone, whatever the terms. */
 struct lending contract_lending(const struct contract *c,

@@ -176,6 +176,31 @@ static void forget_stuck(struct job *job)
 	ranks->stuck = NULL;
 }
 
+static void note_seen(struct job *job, uint32_t rank,
+		      const struct rank_seen *seen)
+{
+	struct job_ranks *ranks;
+
+	if (!rank_is_seen(seen))
+		return;
+	ranks = view_ranks(job);
+	if (!ranks->seen)
+		ranks->seen = xcalloc(job->n, sizeof(*ranks->seen));
+	rank_seen_again(&ranks->seen[rank], seen);
+}
+
+/* Ranks that begin anew, or are others, are not known. */
+static void forget_seen(struct job *job)
+{
+	struct job_ranks *ranks;
+
+	if (!job->ranks->seen)
+		return;
+	ranks = view_ranks(job);
+	free(ranks->seen);
+	ranks->seen = NULL;
+}
+
 static void apply_freeze(struct view *view, const struct event *e)
 {
 	struct job *job = e->job;
@@ -227,6 +252,7 @@ static void stop(struct view *view, struct job *job)
 		thaw_all(view, job);
 	if (job->ranks->stuck)
 		forget_stuck(job);
+	forget_seen(job);
 }
 
 static void apply_end(struct view *view, struct job *job)
@@ -263,6 +289,7 @@ static void apply_resize(struct view *view, const struct event *e)
 	if (e->n != job->n) {
 		thaw_all(view, job);
 		forget_stuck(job);
+		forget_seen(job);
 	}
 	if (job->est_end != USEC_MAX)
 		job->est_end = usec_add(view->now + e->cost,
@@ -290,6 +317,7 @@ static void apply_migrate(struct view *view, const struct event *e)
 	if (came && job_rank_frozen(job, e->rank))
 		thaw(view, job, e->rank);
 	set_stuck(job, e->rank, e->refused);
+	note_seen(job, e->rank, &e->seen);
 	occupy(view, job, 1, active);
 	if (job->est_end != USEC_MAX)
 		job->est_end = usec_add(job->est_end, e->cost);

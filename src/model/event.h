@@ -12,7 +12,9 @@
  * not passed to the policy, which has already taken them into account while
  * planning; if one could not be carried out, the driver sends REQUEUE (or END).
  * A live driver's moves take time and may fail: MIGRATE is applied, and passed to
- * the policy, when the move has ended, with the host where the rank then is.
+ * the policy, when the move has ended, with the host where the rank then is.  One that
+ * it puts off, or cannot begin, ends so, too: with each planned move it is told how that
+ * ended, unless the job ends or begins anew before.
  * THAW comes unplanned, too: a rank that moves is not frozen while it does.  REQUEUE
  * is always passed: of a running job once all its ranks have ended.
  */
@@ -30,7 +32,8 @@ enum event_type {
 	EVENT_RESIZE,  /* running job has n processors from now on: hosts */
 	EVENT_MIGRATE, /* the rank of a job is on host now, and not frozen if it
 			  was on another before; refused: it cannot leave that
-			  one, as it is */
+			  one, as it is; untried: a planned move of it was not
+			  begun, and may be planned again */
 	EVENT_SUSPEND, /* job stands still; keeps its hosts, frees processors */
 	EVENT_RESUME,  /* job goes on; on hosts, if given */
 	EVENT_FREEZE,  /* the rank of a job stands still, and the job with it */
@@ -67,9 +70,10 @@ struct event {
 	uint64_t bytes;		     /* DEMAND */
 	const struct job_talk *talk; /* TALK: n of them, by (a, b); copied */
 	const struct host *fresh;    /* HOST: the upper part of it is copied */
-	usec_t cost;  /* RESIZE, MIGRATE, RESUME: standstill, which
+	usec_t cost;	       /* RESIZE, MIGRATE, RESUME: standstill, which
 				     est_end is put off by */
-	bool refused; /* MIGRATE */
+	bool refused, untried; /* MIGRATE */
+	struct rank_seen seen; /* MIGRATE: all zeros if nothing was */
 	enum event_outcome outcome; /* END */
 };
 

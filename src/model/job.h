@@ -40,13 +40,49 @@ struct job_talk {
 	double bytes, segments;
 };
 
+/* What was seen of a rank as it moved last; all zeros: nothing yet. */
+struct rank_seen {
+	usec_t stood;	   /* still, */
+	usec_t predicted;  /* ... which its engine had expected; 0: not known */
+	uint64_t written;  /* bytes of its memory that it wrote, */
+	usec_t written_in; /* ... in that time; 0: not known */
+};
+
+static inline bool rank_is_seen(const struct rank_seen *s)
+{
+	return s->stood || s->predicted || s->written_in;
+}
+
+/* It has moved again: what that does not show is known from before. */
+static inline void rank_seen_again(struct rank_seen *s,
+				   const struct rank_seen *now)
+{
+	if (now->stood)
+		s->stood = now->stood;
+	if (now->predicted)
+		s->predicted = now->predicted;
+	if (!now->written_in)
+		return;
+	s->written = now->written;
+	s->written_in = now->written_in;
+}
+
+/* Bytes of its memory that it writes a second; -1: not known. */
+static inline double rank_writes(const struct rank_seen *s)
+{
+	return s->written_in ? (double)s->written * USEC_PER_SEC /
+				       (double)s->written_in
+			     : -1;
+}
+
 /* Of its single ranks; most jobs have nothing to tell of them. */
 struct job_ranks {
 	usec_t *frozen; /* n: since when a rank stands still, -1: it does not;
 			    NULL: none does */
 	bool *stuck;	/* n: a move was refused for what the rank holds, and it
 			has not been frozen and thawed since; NULL: of none */
-	uint32_t nr_frozen; /* of the ranks; the whole job waits for them */
+	uint32_t nr_frozen;	/* of the ranks; the whole job waits for them */
+	struct rank_seen *seen; /* n; NULL: none has moved */
 	uint32_t nr_talks;
 	usec_t still_since;    /* there are frozen ones since then */
 	struct job_talk *talk; /* nr_talks, by (a, b); NULL: nothing is known */
@@ -98,6 +134,14 @@ static inline bool job_rank_frozen(const struct job *job, uint32_t rank)
 static inline bool job_rank_stuck(const struct job *job, uint32_t rank)
 {
 	return job->ranks->stuck && job->ranks->stuck[rank];
+}
+
+/* All zeros where nothing is known. */
+static inline struct rank_seen job_rank_seen(const struct job *job,
+					     uint32_t rank)
+{
+	return job->ranks->seen ? job->ranks->seen[rank]
+				: (struct rank_seen){ .stood = 0 };
 }
 
 /* Does a come before b by (submit, id), the order that breaks every tie? */

@@ -186,6 +186,8 @@ static int on_event(struct reader *r, struct error *err)
 			   .host = l->host,
 			   .cost = l->cost,
 			   .refused = l->refused,
+			   .untried = l->untried,
+			   .seen = l->seen,
 			   .bytes = l->bytes,
 			   .outcome = l->outcome };
 	int k = 0;
@@ -316,9 +318,9 @@ static void reader_clear(struct reader *r)
 
 static bool is_header(const char *line)
 {
-	static const char *const all[] = { RECORD_HEADER, RECORD_HEADER_4,
-					   RECORD_HEADER_3, RECORD_HEADER_2,
-					   RECORD_HEADER_1 };
+	static const char *const all[] = { RECORD_HEADER,   RECORD_HEADER_5,
+					   RECORD_HEADER_4, RECORD_HEADER_3,
+					   RECORD_HEADER_2, RECORD_HEADER_1 };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (!strcmp(line, all[i]))

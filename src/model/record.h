@@ -11,7 +11,8 @@
  *	define IX name=h1 speed=1 ...	HOSTS of these; then
  *	arrive AT job=7 size=4 min=2 submit=... estimate=... user=1000
  *	start AT job=7 on=0,1,1,2 [planned]
- *	migrate AT job=7 rank=1 to=3 cost=... [refused=1]
+ *	migrate AT job=7 rank=1 to=3 cost=... [refused=1] [untried=1]
+ *		[seen=STOOD:PREDICTED:WRITTEN:IN]
  *	freeze AT job=7 rank=1 [planned]	and thaw
  *	requeue AT job=7
  *	demand AT job=7 bytes=...	what a process of it needs now
@@ -29,7 +30,8 @@
  * "planned": applied and not told to the policy (model/event.h).  Numbers
  * read back exactly.  Names have spaces, "%" and control characters as %XX.
  *
- * Versions 4 to 1 are read as well.  They do not say whose own hosts are (own=), until
+ * Versions 5 to 1 are read as well.  They do not say what was seen of ranks that moved, nor
+ * which moves were not tried; 4 to 1 do not say whose own hosts are (own=), until
  * when hosts are open, what links carry and who talks to whom; 3 to 1 neither say page
  * faults and demand, and 2 and 1 no owners' terms (closed, by, requeue=1, freeze, thaw).
  * Version 1 has no tab and no numbers there, and some reasons were worded otherwise ("1
@@ -48,7 +50,8 @@
 #include "model/event.h"
 #include "model/plan.h"
 
-#define RECORD_HEADER	"stint-record 5"
+#define RECORD_HEADER	"stint-record 6"
+#define RECORD_HEADER_5 "stint-record 5"
 #define RECORD_HEADER_4 "stint-record 4"
 #define RECORD_HEADER_3 "stint-record 3"
 #define RECORD_HEADER_2 "stint-record 2"
@@ -135,7 +138,8 @@ struct record_line {
 	struct job asked; /* ARRIVE: its upper part */
 	uint32_t rank, host;
 	usec_t cost;
-	bool refused;
+	bool refused, untried;
+	struct rank_seen seen; /* MIGRATE */
 	uint64_t bytes;	       /* DEMAND */
 	struct job_talk *talk; /* TALK: n of them; kept from line to line */
 	size_t cap_talk;

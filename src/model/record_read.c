@@ -73,7 +73,8 @@ static int job_field(const char *key, char *value, struct record_line *l,
 		  { "rank", 0, RECORD_SIZE_MAX, l->rank },
 		  { "to", 0, RECORD_HOSTS_MAX, l->host },
 		  { "cost", 0, RECORD_ESTIMATE_MAX, l->cost },
-		  { "refused", 0, 1, l->refused } };
+		  { "refused", 0, 1, l->refused },
+		  { "untried", 0, 1, l->untried } };
 	size_t i = 0, n = sizeof(f) / sizeof(*f);
 
 	while (i < n && strcmp(f[i].name, key))
@@ -93,7 +94,31 @@ static int job_field(const char *key, char *value, struct record_line *l,
 	l->host = (uint32_t)f[8].value;
 	l->cost = f[9].value;
 	l->refused = f[10].value;
+	l->untried = f[11].value;
 	return 0;
+}
+
+static int parse_seen(char *text, struct rank_seen *ret, struct error *err)
+{
+	static const char what[] = "what was seen of a move";
+	int64_t value[4];
+
+	for (int i = 0; i < 4; i++) {
+		char *w = strsep(&text, ":");
+
+		if (!w)
+			return error_set(err, -EINVAL,
+					 "%s is STOOD:PREDICTED:WRITTEN:IN",
+					 what);
+		if (parse_int(w, 0, RECORD_ESTIMATE_MAX, what, &value[i], err) <
+		    0)
+			return -EINVAL;
+	}
+	*ret = (struct rank_seen){ .stood = value[0],
+				   .predicted = value[1],
+				   .written = (uint64_t)value[2],
+				   .written_in = value[3] };
+	return text ? error_set(err, -EINVAL, "%s has four numbers", what) : 0;
 }
 
 static int parse_outcome(const char *value, struct record_line *l,
@@ -171,6 +196,8 @@ static int parse_fields(char *line, struct record_line *l, bool host,
 			r = parse_outcome(value, l, err);
 		else if (!strcmp(w, "pairs"))
 			r = parse_pairs(value, l, err);
+		else if (!strcmp(w, "seen"))
+			r = parse_seen(value, &l->seen, err);
 		else if (!strcmp(w, "bytes"))
 			r = record_bytes(value, &l->bytes, err);
 		else

@@ -127,6 +127,22 @@ static void write_on(const struct event *e, FILE *to)
 		fprintf(to, "%s%" PRIu32, i ? "," : " on=", e->hosts[i]);
 }
 
+static void write_seen(const struct rank_seen *s, FILE *to)
+{
+	if (rank_is_seen(s))
+		fprintf(to,
+			" seen=%" PRId64 ":%" PRId64 ":%" PRIu64 ":%" PRId64,
+			s->stood, s->predicted, s->written, s->written_in);
+}
+
+static void write_move(const struct event *e, FILE *to)
+{
+	fprintf(to, " rank=%" PRIu32 " to=%" PRIu32 " cost=%" PRId64 "%s%s",
+		e->rank, e->host, e->cost, e->refused ? " refused=1" : "",
+		e->untried ? " untried=1" : "");
+	write_seen(&e->seen, to);
+}
+
 static void write_pairs(const struct event *e, FILE *to)
 {
 	char bytes[REAL_TEXT], segments[REAL_TEXT];
@@ -160,10 +176,7 @@ void record_event(const struct view *view, const struct event *e, bool told,
 	else if (e->type == EVENT_START)
 		write_on(e, to);
 	else if (e->type == EVENT_MIGRATE)
-		fprintf(to,
-			" rank=%" PRIu32 " to=%" PRIu32 " cost=%" PRId64 "%s",
-			e->rank, e->host, e->cost,
-			e->refused ? " refused=1" : "");
+		write_move(e, to);
 	else if (e->type == EVENT_FREEZE || e->type == EVENT_THAW)
 		fprintf(to, " rank=%" PRIu32, e->rank);
 	else if (e->type == EVENT_DEMAND)

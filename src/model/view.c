@@ -76,6 +76,7 @@ static void free_ranks(struct job *job)
 		return;
 	free(ranks->frozen);
 	free(ranks->stuck);
+	free(ranks->seen);
 	free(ranks->talk);
 	free(ranks);
 	job->ranks = &job_no_ranks;

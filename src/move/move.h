@@ -194,6 +194,12 @@ struct move_report {
 	usec_t downtime;  /* source: freeze, or the stop for a deadline, to
 			     RUNNING received */
 	usec_t predicted; /* what the downtime was expected to be */
+	/*
+	 * Of its memory: bytes that it wrote while it ran in pre-copy, a page that was
+	 * written twice between two looks once; and how long that was.  0: not seen.
+	 */
+	uint64_t written;
+	usec_t written_in;
 	/* The parts of the downtime, in this order. */
 	usec_t freeze;	/* all threads stopped */
 	usec_t last;	/* last dirty pages found and sent */

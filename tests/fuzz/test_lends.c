@@ -104,9 +104,38 @@ static bool give_back(void *ctl)
 	return false;
 }
 
+/*
+ * The owner has left, and may be disturbed no more: who is still there has so long, however
+ * often that is told.
+ */
+static bool leave_in_time(void *ctl)
+{
+	usec_t by, now = ctl_now();
+
+	begin(ctl);
+	lending.closed = CLOSED_DISTURBED;
+	lending.leave = true;
+	lending.leave_usec = 5 * SEC;
+	report();
+	by = seen()->leave_by;
+	assert_true(by >= now + 5 * SEC && by <= ctl_now() + 5 * SEC);
+	lending.leave_usec = 5 * SEC - SEC / 10;
+	report();
+	assert_int_equal(seen()->leave_by, by);
+	lending.leave_usec = 2 * SEC; /* others are meant */
+	report();
+	assert_true(seen()->leave_by < by - 2 * SEC);
+	lending.leave_usec = 0;
+	report();
+	assert_int_equal(seen()->leave_by, 0);
+	return false;
+}
+
 static void spans_count_from_the_return(void **state)
 {
 	actors_run(give_back, NULL);
+	set_up(state);
+	actors_run(leave_in_time, NULL);
 }
 
 static void is_lost(bool leave)

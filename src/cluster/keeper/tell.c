@@ -134,6 +134,8 @@ static void fill_report(Keeper__MoveReport *to, const struct move_report *from)
 	to->commit_usec = (uint64_t)from->commit;
 	to->threads = from->threads;
 	to->tracked = from->tracked;
+	to->written = from->written;
+	to->written_in_usec = (uint64_t)from->written_in;
 }
 
 void keeper_tell_done(struct keeper *k, Keeper__Outcome outcome,

@@ -109,6 +109,26 @@ void hosts_table(const Control__Hosts *hosts, FILE *to)
 
 /* ---- jobs ---- */
 
+double rank_writes_told(const Control__RankInfo *r)
+{
+	return r->written_in_usec ? (double)r->written * USEC_PER_SEC /
+					    (double)r->written_in_usec
+				  : -1;
+}
+
+/* null: it has not moved, or that was not seen. */
+static void rank_seen_json(const Control__RankInfo *r, struct json_out *to)
+{
+	double writes = rank_writes_told(r);
+
+	json_out_tree(to, "last_predicted_us",
+		      r->predicted_usec
+			      ? json_integer((json_int_t)r->predicted_usec)
+			      : json_null());
+	json_out_tree(to, "writes",
+		      writes >= 0 ? json_real(writes) : json_null());
+}
+
 /* What it gets and had, and whom it talks to. */
 static void rank_use_json(const Control__RankInfo *r, struct json_out *to)
 {
@@ -140,6 +160,7 @@ static void rank_json(const Control__RankInfo *r, size_t n, struct json_out *to)
 	json_out_int(to, "epoch", (int64_t)r->epoch);
 	json_out_int(to, "moves", r->moves);
 	json_out_int(to, "last_downtime_us", (int64_t)r->downtime_usec);
+	rank_seen_json(r, to);
 	json_out_int(to, "pid", r->pid);
 	rank_use_json(r, to);
 	if (*r->moving_to)

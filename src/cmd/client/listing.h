@@ -35,4 +35,7 @@ void csv_text(char *text);
 /* The table of `stint hosts`. */
 void hosts_table(const Control__Hosts *hosts, FILE *to);
 
+/* Bytes of its memory that a rank writes a second, as seen when it moved; -1: not known. */
+double rank_writes_told(const Control__RankInfo *r);
+
 #endif

@@ -14,7 +14,7 @@ static json_t *moved_json(const Control__Moved *m)
 {
 	return json_pack(
 		"{sI si ss ss sb sb so sI si sI sI sI sI sI sI sI sI sI sI sI si "
-		"sb}",
+		"sb sI sI}",
 		"job", (json_int_t)m->job, "rank", (int)m->rank, "from",
 		m->from, "to", m->to, "moved", (int)m->ok, "lost", (int)m->lost,
 		"why", json_text(m->why), "epoch", (json_int_t)m->epoch,
@@ -28,7 +28,8 @@ static json_t *moved_json(const Control__Moved *m)
 		"capture_us", (json_int_t)m->capture_usec, "restore_us",
 		(json_int_t)m->restore_usec, "commit_us",
 		(json_int_t)m->commit_usec, "threads", (int)m->threads,
-		"tracked", (int)m->tracked);
+		"tracked", (int)m->tracked, "written", (json_int_t)m->written,
+		"written_in_us", (json_int_t)m->written_in_usec);
 }
 
 void moved_print(const Control__Moved *m, bool json)

@@ -59,6 +59,11 @@ static void print_rank(const Control__RankInfo *r, size_t n)
 	/* 0: the source's word of it got lost */
 	if (r->moves && r->downtime_usec)
 		printf(", last stood still %s", show_usec(r->downtime_usec));
+	if (r->moves && r->downtime_usec && r->predicted_usec)
+		printf(" (%s expected)", show_usec(r->predicted_usec));
+	if (rank_writes_told(r) >= 0)
+		printf(", writes %s/s",
+		       show_bytes((uint64_t)rank_writes_told(r)));
 	if (*r->why)
 		printf("  (%s)", r->why);
 	putchar('\n');

@@ -228,6 +228,13 @@ static void print_program(const Control__JobInfo *job, FILE *to)
 	fputc('\n', to);
 }
 
+static const char *show_writes(const Control__RankInfo *r)
+{
+	double writes = rank_writes_told(r);
+
+	return writes >= 0 ? show_bytes((uint64_t)writes) : "unknown";
+}
+
 static void print_row(const struct row *row, FILE *to)
 {
 	const Control__RankInfo *r = row->rank;
@@ -241,14 +248,14 @@ static void print_row(const struct row *row, FILE *to)
 	fprintf(to, "%-9s %-9s %-9s ", name, row->job->user,
 		state_name(r ? r->state : row->job->state));
 	if (r)
-		fprintf(to, "%-16s %5.2f %5.2f %9s %9s %9s %5u %9s ",
+		fprintf(to, "%-16s %5.2f %5.2f %9s %9s %9s %9s %5u %9s ",
 			*r->host ? r->host : "-", r->share, r->waits,
-			show_bytes(r->memory), show_usec(r->cpu_usec),
-			show_bytes(r->sent_bytes), r->moves,
-			show_usec(r->stood_usec));
+			show_bytes(r->memory), show_writes(r),
+			show_usec(r->cpu_usec), show_bytes(r->sent_bytes),
+			r->moves, show_usec(r->stood_usec));
 	else
-		fprintf(to, "%-16s %5s %5s %9s %9s %9s %5s %9s ", "-", "-", "-",
-			"-", "-", "-", "-", "-");
+		fprintf(to, "%-16s %5s %5s %9s %9s %9s %9s %5s %9s ", "-", "-",
+			"-", "-", "-", "-", "-", "-", "-");
 	print_program(row->job, to);
 }
 
@@ -256,9 +263,10 @@ static void print_all(const struct state *s, const char *sort, FILE *to)
 {
 	print_head(s, sort, to);
 	print_hosts(s->hosts->hosts, to);
-	fprintf(to, "\n%-9s %-9s %-9s %-16s %5s %5s %9s %9s %9s %5s %9s  %s\n",
+	fprintf(to,
+		"\n%-9s %-9s %-9s %-16s %5s %5s %9s %9s %9s %9s %5s %9s  %s\n",
 		"RANK", "USER", "STATE", "HOST", "SHARE", "WAITS", "MEMORY",
-		"CPU", "SENT", "MOVES", "STOOD", "PROGRAM");
+		"WRITES/S", "CPU", "SENT", "MOVES", "STOOD", "PROGRAM");
 	for (size_t i = 0; i < s->nr; i++)
 		print_row(&s->rows[i], to);
 }

@@ -9,7 +9,7 @@ void move_report_json(const struct move_report *rep, const struct error *err)
 {
 	static const char *const outcome[] = { "aborted", "done", "undecided" };
 	json_t *j = json_pack(
-		"{s:s, s:o, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		"{s:s, s:o, s:i, s:i, s:i, s:I, s:I, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		"outcome", outcome[rep->outcome], "error", json_text(err->text),
 		"pid", (int)rep->pid, "rounds", (int)rep->rounds, "threads",
 		(int)rep->threads, "pages_sent", (json_int_t)rep->pages_sent,
@@ -22,7 +22,9 @@ void move_report_json(const struct move_report *rep, const struct error *err)
 		(json_int_t)rep->predicted, "freeze_us",
 		(json_int_t)rep->freeze, "last_us", (json_int_t)rep->last,
 		"capture_us", (json_int_t)rep->capture, "restore_us",
-		(json_int_t)rep->restore, "commit_us", (json_int_t)rep->commit);
+		(json_int_t)rep->restore, "commit_us", (json_int_t)rep->commit,
+		"written", (json_int_t)rep->written, "written_in_us",
+		(json_int_t)rep->written_in);
 
 	json_line(j, stdout);
 	fflush(stdout);

@@ -40,6 +40,7 @@ struct precopy {
 	usec_t scan_time;    /* for finding pages in the last pass */
 	double bytes_per_us; /* of the last long pass */
 	uint64_t pages;	     /* sent by the last round */
+	usec_t looked; /* when the last round began to look; 0: none has */
 	/* the answer to the last SYNC: 0, or a negative errno and why: */
 	int lacking;
 	struct error lack;
@@ -175,12 +176,29 @@ static int send_round(struct sending *s, unsigned nr, enum opened opened,
 			      : precopy_sync(s, nr, err);
 }
 
+/*
+ * A round that began then has found what was written since the one before began, at the
+ * pace of the process: while it is slowed down or stands still that says nothing.
+ */
+static void note_written(struct sending *s, usec_t start, uint64_t pages)
+{
+	struct precopy *p = s->precopy;
+
+	if (p->looked) {
+		s->report->written += pages * FRAME_PAGE;
+		s->report->written_in += start - p->looked;
+	}
+	p->looked = start;
+}
+
 static int run_round(struct sending *s, enum opened opened, struct error *err)
 {
 	struct precopy *p = s->precopy;
 	uint64_t before = sent_pages(s);
+	uint64_t memory = page_sender_count(s->process.pages);
 	usec_t time, start = send_now();
 	unsigned nr = ++s->report->rounds;
+	bool runs = !s->halted && !s->throttle;
 	int r;
 
 	halt_round_begins(s);
@@ -189,6 +207,9 @@ static int run_round(struct sending *s, enum opened opened, struct error *err)
 	if (r < 0)
 		return r;
 	p->pages = sent_pages(s) - before;
+	if (runs)
+		note_written(s, start,
+			     page_sender_count(s->process.pages) - memory);
 	time = send_now() - start;
 	if (p->pages >= LONG_ROUND)
 		p->bytes_per_us =
@@ -421,6 +442,7 @@ int precopy_again(struct sending *s, struct error *err)
 		r = track_trees(s->process.track, err);
 		return r < 0 ? r : sync_opened(s, 0, err);
 	}
+	s->precopy->looked = 0; /* it stood still since */
 	r = send_hurry_both(s, false, err);
 	if (!r)
 		r = run_round(s, LATER, err);

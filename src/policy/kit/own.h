@@ -28,7 +28,7 @@
 
 #include "policy/kit/policy.h"
 
-#define OWN_POLICY_VERSION 3
+#define OWN_POLICY_VERSION 4
 
 /* Sizes of the structures that both sides use. */
 struct own_sizes {

@@ -18,6 +18,8 @@
  * (MOVE_PAUSE).
  */
 #define FAILED_LAST    (11 * USEC_PER_SEC)
+/* All that is sent of a rank, at most so many times its memory. */
+#define SENT_MOST      6
 /* The size assumed for a rank whose memory is not known. */
 #define MEMORY_GUESS   (64 << 20)
 
@@ -41,9 +43,47 @@ static double bytes_of(const struct job *job)
 	return (double)(job->memory ? job->memory : MEMORY_GUESS);
 }
 
+/* Of its ranks: what the one writes a second that writes most; 0: it is not known. */
+static double writes_of(const struct job *job)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; job->ranks->seen && i < job->n; i++)
+		if (rank_writes(&job->ranks->seen[i]) > most)
+			most = rank_writes(&job->ranks->seen[i]);
+	return most;
+}
+
+/*
+ * What is written while a rank is sent is sent again, and so on; but at most so many times
+ * as much as at first (move/send/precopy.c).
+ */
+static double sent_times(const struct flights *f, const struct job *job)
+{
+	double part = writes_of(job) / f->rate;
+
+	return part < 1 - 1. / SENT_MOST ? 1 / (1 - part) : SENT_MOST;
+}
+
 static double bytes_time(const struct flights *f, const struct job *job)
 {
-	return bytes_of(job) / f->rate;
+	return bytes_of(job) / f->rate * sent_times(f, job);
+}
+
+/* How long a rank stood still: as it was, or as its engine had expected it. */
+static usec_t stood(const struct rank_seen *s)
+{
+	return s->stood ? s->stood : s->predicted;
+}
+
+double flights_still(const struct flights *f, const struct job *job)
+{
+	usec_t most = 0;
+
+	for (uint32_t i = 0; job->ranks->seen && i < job->n; i++)
+		if (stood(&job->ranks->seen[i]) > most)
+			most = stood(&job->ranks->seen[i]);
+	return most ? usec_to_seconds(most) : f->still;
 }
 
 double flights_last(const struct flights *f, const struct job *job)
@@ -143,7 +183,7 @@ static void has_ended(struct flights *f, const struct event *e, size_t i)
 {
 	struct flight *was = &f->flight[i];
 
-	if (e->host != was->to && !e->refused) {
+	if (e->host != was->to && !e->refused && !e->untried) {
 		was->failed = true;
 		was->until = e->at + FAILED_LAST;
 		return;

@@ -36,7 +36,7 @@ struct flights {
 	size_t nr, cap;
 	double rate;  /* bytes a second */
 	double fixed; /* seconds that a move takes beyond those for its bytes */
-	double still; /* seconds for which a move stops the job */
+	double still; /* seconds for which a move stops a job of which none was seen */
 	/*
 	 * By host, how many bytes per second the newest moves from there had
 	 * together; 0: none was seen.
@@ -112,7 +112,15 @@ void flights_promise(const struct flights *f, const struct view *view,
 /* How many ranks are under way from that host. */
 uint32_t flights_from(const struct flights *f, uint32_t host);
 
-/* Seconds that a move of a rank of the job takes. */
+/*
+ * Seconds for which a move of a rank of the job stops it: as long as the one that stood still
+ * longest did when it moved last, and what is learnt of all where none has.
+ */
+double flights_still(const struct flights *f, const struct job *job);
+/*
+ * Seconds that a move of a rank of the job takes; the longer the more it is known to write
+ * meanwhile, which is sent again.
+ */
 double flights_last(const struct flights *f, const struct job *job);
 /*
  * The same from that host; *ret_seen: it was computed from moves that were seen there.

@@ -12,7 +12,8 @@
  *   alone with the owner's load;
  * - in the time that the job will still run, by its estimate or else as long again as
  *   it has run, more is saved than the moves cost: for how long they stop it, which is
- *   learnt, and a tenth of the time that they take;
+ *   learnt, of its own ranks where they have moved, and a tenth of the time that they
+ *   take, which is longer where they are known to write much;
  * - it would have paid off already: the difference has lasted for as long as it
  *   takes to earn what the moves cost.  What has lasted for some time lasts as long
  *   again more often than not, and whoever waits so never loses more than twice what
@@ -228,7 +229,7 @@ static void improve_job(struct stint *s, const struct view *view,
 	struct mind *m = mind_of(s, job, view->now);
 	struct prospect p = {
 		.before = steps_look(&s->steps, view, job),
-		.cost = s->flights.still +
+		.cost = flights_still(&s->flights, job) +
 			UNDER_WAY * flights_last(&s->flights, job),
 	};
 

@@ -277,6 +277,70 @@ static void who_leaves_together_shares_the_link(void **state)
 	assert_int_equal(flights_from(&flights, 2), 1);
 }
 
+static void moves_seen(struct job *j, uint32_t rank,
+		       const struct rank_seen *seen)
+{
+	const struct event e = { .type = EVENT_MIGRATE,
+				 .at = view.now,
+				 .job = j,
+				 .rank = rank,
+				 .host = j->hosts[rank],
+				 .seen = *seen };
+
+	model_apply(&view, &e);
+}
+
+/* In milliseconds. */
+static int last(const struct job *j)
+{
+	return (int)(flights_last(&flights, j) * 1000 + .5);
+}
+
+static int still(const struct job *j)
+{
+	return (int)(flights_still(&flights, j) * 1000 + .5);
+}
+
+/*
+ * 100 MB at 100 MB a second, of a rank that writes: what it writes meanwhile is sent again, at
+ * most six times as much.  It stands still as it did, and where that is not known as its
+ * engine had expected.
+ */
+static void what_a_rank_writes_is_sent_again(void **state)
+{
+	struct job *j = pass_runs(1, 2, (uint32_t[]){ 2, 2 });
+	int fixed, learnt;
+
+	(void)state;
+	j->memory = 100 * MB;
+	fixed = last(j) - 1000;
+	learnt = still(j);
+	moves_seen(j, 0, &(struct rank_seen){ .predicted = SEC });
+	assert_int_equal(last(j), fixed + 1000);
+	assert_int_equal(still(j), 1000);
+	moves_seen(j, 1, &(struct rank_seen){ .stood = 2 * SEC });
+	assert_int_equal(still(j), 2000);
+	moves_seen(j, 0,
+		   &(struct rank_seen){ .stood = SEC / 2,
+					.written = 100 * MB,
+					.written_in = 2 * SEC });
+	assert_int_equal(last(j), fixed + 2000);
+	moves_seen(j, 0, &(struct rank_seen){ .stood = SEC / 4 });
+	assert_int_equal(last(j), fixed + 2000); /* as it was seen before */
+	moves_seen(j, 1,
+		   &(struct rank_seen){ .stood = SEC / 4,
+					.written = 900 * MB,
+					.written_in = SEC });
+	assert_int_equal(last(j), fixed + 6000);
+	assert_int_equal(still(j), 250);
+	/* It begins anew, and is another. */
+	model_apply(&view, &(struct event){ .type = EVENT_REQUEUE,
+					    .at = view.now,
+					    .job = j });
+	assert_int_equal(last(j), fixed + 1000);
+	assert_int_equal(still(j), learnt);
+}
+
 #define MOVERS_TEST(fn) \
 	cmocka_unit_test_setup_teardown(fn, movers_begin, movers_end)
 
@@ -292,6 +356,7 @@ int main(void)
 		MOVERS_TEST(two_moves_cost_twice),
 		MOVERS_TEST(who_has_no_moves_left_stays),
 		MOVERS_TEST(who_leaves_together_shares_the_link),
+		MOVERS_TEST(what_a_rank_writes_is_sent_again),
 	};
 
 	return cmocka_run_group_tests_name("movers", tests, NULL, NULL);

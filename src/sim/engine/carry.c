@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/xalloc.h"
 #include "model/place.h"
@@ -282,24 +281,6 @@ static int reserve_or_release(struct engine *g, const struct plan_entry *e,
 	return 0;
 }
 
-/* Timers stand with the latest first; the same instant once. */
-static void wake(struct engine *g, usec_t at)
-{
-	size_t i;
-
-	if (at < g->view.now)
-		at = g->view.now;
-	for (i = g->nr_timers; i > 0 && g->timer[i - 1] < at; i--)
-		;
-	if (i > 0 && g->timer[i - 1] == at)
-		return;
-	array_room(g->timer, g->nr_timers, &g->cap_timers);
-	memmove(g->timer + i + 1, g->timer + i,
-		(g->nr_timers - i) * sizeof(*g->timer));
-	g->timer[i] = at;
-	g->nr_timers++;
-}
-
 static int carry_one(struct engine *g, struct plan_entry *e, struct error *err)
 {
 	uint32_t *buf;
@@ -332,7 +313,7 @@ static int carry_one(struct engine *g, struct plan_entry *e, struct error *err)
 	case PLAN_RELEASE:
 		return reserve_or_release(g, e, err);
 	case PLAN_WAKE:
-		wake(g, e->at);
+		engine_wake(g, e->at);
 		break;
 	case PLAN_DEFER:
 		break;

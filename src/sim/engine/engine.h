@@ -131,6 +131,8 @@ void engine_finish(struct engine *g, const struct event *e);
 void engine_count_moves(struct engine *g, const struct job *job,
 			uint32_t ranks);
 
+/* step.c: a pass is due then. */
+void engine_wake(struct engine *g, usec_t at);
 /* carry.c: do what the plan says; -EPROTO if that cannot be. */
 int engine_carry_out(struct engine *g, struct error *err) must_check;
 

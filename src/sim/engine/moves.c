@@ -18,6 +18,7 @@ void moves_destroy(struct moves *m)
 	if (!m)
 		return;
 	free(m->transfer);
+	free(m->paused);
 	free(m->busy);
 	free(m);
 }
@@ -47,11 +48,45 @@ usec_t moves_end(const struct moves *m)
 	return m->nr ? m->transfer[m->nr - 1].ends : USEC_MAX;
 }
 
+struct move_pause *moves_pause_of(struct moves *m, const struct job *job,
+				  uint32_t rank)
+{
+	for (size_t i = 0; i < m->nr_paused; i++)
+		if (m->paused[i].job == job && m->paused[i].rank == rank)
+			return &m->paused[i].pause;
+	return NULL;
+}
+
+void moves_failed(struct moves *m, const struct job *job, uint32_t rank,
+		  uint32_t to, usec_t now)
+{
+	struct move_pause *p = moves_pause_of(m, job, rank);
+
+	if (!p) {
+		array_room(m->paused, m->nr_paused, &m->cap_paused);
+		m->paused[m->nr_paused] =
+			(struct paused){ .job = job, .rank = rank };
+		p = &m->paused[m->nr_paused++].pause;
+	}
+	move_pause_failed(p, to, now);
+}
+
+static void forget_pauses(struct moves *m, const struct job *job)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->nr_paused; i++)
+		if (m->paused[i].job != job)
+			m->paused[n++] = m->paused[i];
+	m->nr_paused = n;
+}
+
 void moves_forget(struct engine *g, const struct job *job)
 {
 	struct moves *m = g->moves;
 	size_t n = 0;
 
+	forget_pauses(m, job);
 	for (size_t i = 0; i < m->nr; i++)
 		if (m->transfer[i].job != job)
 			m->transfer[n++] = m->transfer[i];

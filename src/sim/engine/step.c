@@ -4,6 +4,9 @@
 #include "sim/engine/engine.h"
 
 #include <assert.h>
+#include <string.h>
+
+#include "core/xalloc.h"
 
 void engine_use(struct engine *g, const struct engine_part *part)
 {
@@ -92,4 +95,22 @@ void engine_finish(struct engine *g, const struct event *e)
 	g->nr_ended++;
 	if (g->config->progress && g->nr_ended % 16384 == 0)
 		g->config->progress(g->config->progress_data, g->nr_ended);
+}
+
+/* Timers stand with the latest first; the same instant once. */
+void engine_wake(struct engine *g, usec_t at)
+{
+	size_t i;
+
+	if (at < g->view.now)
+		at = g->view.now;
+	for (i = g->nr_timers; i > 0 && g->timer[i - 1] < at; i--)
+		;
+	if (i > 0 && g->timer[i - 1] == at)
+		return;
+	array_room(g->timer, g->nr_timers, &g->cap_timers);
+	memmove(g->timer + i + 1, g->timer + i,
+		(g->nr_timers - i) * sizeof(*g->timer));
+	g->timer[i] = at;
+	g->nr_timers++;
 }

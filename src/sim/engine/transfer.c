@@ -4,7 +4,7 @@
  * A host's link carries one move after the other.  A move that is under way ends
  * at its destination, whatever happens there meanwhile, unless that fails.  It
  * is told as live ones are: EVENT_MIGRATE at its end, with the host where the
- * rank then is.
+ * rank then is.  One that has failed pauses by the same rule (model/pause.h).
  */
 #include "sim/engine/moves.h"
 
@@ -34,16 +34,46 @@ static usec_t pause_of(const struct engine *g, const struct job *job,
 	return c->migrate + (copy < AT_ONCE ? copy : AT_ONCE);
 }
 
+/*
+ * It stays, for now: its policy is told, and where its host is wanted back it stands still
+ * till then, as live (plan.c, freeze.c of the controller).
+ */
+static void put_off(struct engine *g, struct job *job, uint32_t rank,
+		    struct move_pause *p, uint32_t to)
+{
+	struct event e = { .type = EVENT_MIGRATE,
+			   .at = g->view.now,
+			   .job = job,
+			   .rank = rank,
+			   .host = job->hosts[rank] };
+
+	if (move_pause_tells(p, to)) {
+		engine_event(g, &e, true);
+		engine_wake(g, g->view.now);
+	}
+	engine_wake(g, p->until);
+	if (!host_evicts(&g->view.hosts[e.host], job) ||
+	    job_rank_frozen(job, rank))
+		return;
+	e.type = EVENT_FREEZE;
+	engine_event(g, &e, true);
+}
+
 void moves_begin(struct engine *g, struct job *job, uint32_t rank, uint32_t to)
 {
 	const struct sim_costs *c = &g->config->costs;
 	struct moves *m = g->moves;
 	uint32_t from = job->hosts[rank];
 	struct transfer t = { .job = job, .rank = rank, .to = to };
+	struct move_pause *p = moves_pause_of(m, job, rank);
 	usec_t begins, stands;
 
 	if (moves_under_way(m, job, rank) || from == to)
 		return;
+	if (p && move_pauses(p, to, g->view.now)) {
+		put_off(g, job, rank, p, to);
+		return;
+	}
 	begins = later(g->view.now, later(m->busy[from], m->busy[to]));
 	t.ends = begins + c->migrate_rank + copying(c, job);
 	m->busy[from] = m->busy[to] = t.ends;
@@ -69,6 +99,8 @@ static void land(struct engine *g, const struct transfer *t)
 	engine_advance(g, t->job);
 	if (there)
 		engine_count_moves(g, t->job, 1);
+	else
+		moves_failed(g->moves, t->job, t->rank, t->to, g->view.now);
 	engine_event(g, &e, true);
 	if (g->config->costs.precopy)
 		engine_stall_until(g, t->job, g->view.now + t->standstill);

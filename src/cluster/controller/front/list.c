@@ -112,6 +112,9 @@ static Control__RankInfo *rank_info(const struct ctl_rank *r, bool sent)
 	i->moving_to = is_moving(r) ? r->move->to->name : (char *)"";
 	i->exit = r->exit;
 	i->downtime_usec = r->downtime;
+	i->predicted_usec = (uint64_t)r->seen.predicted;
+	i->written = r->seen.written;
+	i->written_in_usec = (uint64_t)r->seen.written_in;
 	i->pid = ctl_rank_active(r) ? r->pid : 0;
 	i->why = rank_why(r);
 	i->share = r->use.share;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cluster/controller/hosts/hosts.h"
+#include "cluster/controller/state/find.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/host/identity.h"
 #include "core/log.h"
@@ -19,7 +20,8 @@ static bool is_sane(const Control__Lending *m)
 	const uint64_t most = RECORD_ESTIMATE_MAX;
 
 	return m && closed_name(m->closed) && m->give_back_usec < most &&
-	       m->freeze_usec < most && m->n_last <= CONTRACT_RETURNS;
+	       m->freeze_usec < most && m->leave_usec < most &&
+	       m->n_last <= CONTRACT_RETURNS;
 }
 
 static void take_returns(struct ctl_lending *l, const Control__Lending *m)
@@ -80,11 +82,31 @@ static void take_owners(struct ctl_owners *o, const char *text)
 	free(copy);
 }
 
+/* Spans come again and again; an instant that hardly differs is the same. */
+static usec_t same_instant(usec_t was, usec_t is)
+{
+	return was < is + USEC_PER_SEC && is < was + USEC_PER_SEC ? was : is;
+}
+
+/* By when guests should have left: on the wire are spans, as clocks of hosts differ. */
+static usec_t leave_by(const struct ctl_host *h, const Control__Lending *m,
+		       usec_t was)
+{
+	if (h->owner.here)
+		return m->give_back_usec
+			       ? h->owner.since + (usec_t)m->give_back_usec
+			       : 0;
+	return m->leave_usec
+		       ? same_instant(was, ctl_now() + (usec_t)m->leave_usec)
+		       : 0;
+}
+
 void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 {
 	struct ctl_lending *l = &h->lending;
 	enum closed was = l->is.closed;
 	bool giving = l->giving;
+	usec_t by = l->is.leave_by;
 
 	if (!is_sane(m)) {
 		*l = (struct ctl_lending){
@@ -99,8 +121,7 @@ void ctl_host_lends(struct ctl_host *h, const Control__Lending *m)
 				  .freeze_most = (usec_t)m->freeze_usec };
 	if (m->give_back_usec)
 		l->limit = (usec_t)m->give_back_usec;
-	if (h->owner.here && m->give_back_usec)
-		l->is.leave_by = h->owner.since + (usec_t)m->give_back_usec;
+	l->is.leave_by = leave_by(h, m, by);
 	if (h->owner.here && m->freeze)
 		l->is.freeze_until = h->owner.since + l->is.freeze_most;
 	l->guests = m->guests;

@@ -24,7 +24,8 @@ static void now_frozen(struct ctl_rank *r, bool on, bool told)
 /* A rank that is being sent, or may be, is the engine's to stop. */
 static bool is_sent(const struct ctl_move *m)
 {
-	return m && m->step != STEP_KEEPER && m->step != STEP_RECEIVING;
+	return m && !m->landed && m->step != STEP_KEEPER &&
+	       m->step != STEP_RECEIVING;
 }
 
 bool ctl_rank_freeze(struct ctl_rank *r, bool on, bool told)

@@ -71,6 +71,9 @@ void ctl_rank_started(struct ctl_rank *r)
 		return;
 	ctl_rank_runs(r);
 	ctl_rank_signals(r);
+	if (r->planned)
+		ctl_sched_stays(r, STAYS_UNTRIED);
+	r->planned = false;
 	for (uint32_t i = 0; i < job->nr; i++)
 		if (job->ranks[i].state == STATE(STARTING))
 			return;

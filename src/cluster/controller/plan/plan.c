@@ -12,6 +12,7 @@
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/account.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/rank.h"
 #include "cluster/controller/state/state.h"
 #include "cluster/controller/state/waiters.h"
 #include "core/log.h"
@@ -89,14 +90,27 @@ static void note_drained(const struct ctl_rank *r)
  * A move that has just failed is tried again later.  Where its host is wanted back the
  * rank stands still till then; policies that remember moves plan that themselves.
  */
-static void try_later(struct ctl_rank *r)
+static void try_later(struct ctl_rank *r, uint32_t host)
 {
+	if (move_pause_tells(&r->pause, host))
+		ctl_sched_stays(r, STAYS_FAILED);
 	ctl_rank_give_way(r);
-	ctl_sched_wake(r->job->ctl, r->no_move_before);
+	ctl_sched_wake(r->job->ctl, r->pause.until);
 }
 
-/* Begin a planned move; false if the rank does not move now. */
-static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
+/*
+ * A move of it is under way, or it does not run yet: the policy is asked again after that.
+ * One that has landed where it is not wanted any more waits for its old host's word alone.
+ */
+static void not_now(struct ctl_rank *r)
+{
+	r->planned = true;
+	if (r->move && r->move->landed)
+		ctl_rank_give_way(r);
+}
+
+/* Begin a planned move; where the rank does not move now the policy is told. */
+static void do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 		    uint32_t host)
 {
 	struct ctl_job *job = e->job->driver;
@@ -106,45 +120,44 @@ static bool do_move(struct ctl *ctl, const struct plan_entry *e, uint32_t rank,
 							      : 0 };
 	struct error err;
 
-	if (r->move || r->state != STATE(RUNNING))
-		return false;
-	if (ctl_move_pauses(r, ctl->hosts.at[host])) {
-		try_later(r);
-		return false;
+	if (ctl_move_under_way(r) || r->state != STATE(RUNNING)) {
+		not_now(r);
+		return;
+	}
+	if (move_pauses(&r->pause, host, ctl_now())) {
+		try_later(r, host);
+		return;
 	}
 	log_entry(ctl, e);
 	if (ctl_move_begin(r, ctl->hosts.at[host], bounds, NULL, &err) < 0) {
 		log_warnx("job=%llu rank=%u move=refused why=\"%s\"",
 			  (unsigned long long)job->id, r->rank, err.text);
-		ctl_move_pause(r, ctl->hosts.at[host]);
+		ctl_rank_could_not_go(r, ctl->hosts.at[host]);
 		ctl_host_check_drained(r->host, err.text);
-		if (e->type == PLAN_MIGRATE)
-			ctl_sched_stays(r, false);
-		return false;
+		ctl_sched_stays(r, STAYS_FAILED);
+		return;
 	}
 	note_drained(r);
-	return true;
 }
 
 /* A PLAN_RESIZE with the same number of ranks: move those that get other hosts. */
 static void do_resize(struct ctl *ctl, const struct plan_entry *e)
 {
-	struct ctl_job *job = e->job->driver;
-
 	for (uint32_t i = 0; e->hosts && e->n == e->job->n && i < e->n; i++)
-		if (e->hosts[i] != e->job->hosts[i] &&
-		    !do_move(ctl, e, i, e->hosts[i]))
-			ctl_sched_stays(&job->ranks[i], false);
+		if (e->hosts[i] != e->job->hosts[i])
+			do_move(ctl, e, i, e->hosts[i]);
 }
 
 /* ---- standing still, and beginning anew ---- */
 
+/* One that does not run yet cannot: once it does the policy is asked again. */
 static void do_freeze(struct ctl *ctl, const struct plan_entry *e)
 {
 	struct ctl_job *job = e->job->driver;
+	struct ctl_rank *r = &job->ranks[e->rank];
 
-	if (ctl_rank_freeze(&job->ranks[e->rank], e->type == PLAN_FREEZE,
-			    e->told))
+	r->planned |= r->state == STATE(STARTING);
+	if (ctl_rank_freeze(r, e->type == PLAN_FREEZE, e->told))
 		log_entry(ctl, e);
 }
 

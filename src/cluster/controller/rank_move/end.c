@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "cluster/conn/loop.h"
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/keepers/keepers.h"
 #include "cluster/controller/rank_move/rank_move.h"
@@ -20,6 +21,9 @@
 #include "core/plain.h"
 #include "core/xalloc.h"
 
+/* For so long the policy can do without knowing where a rank is that has landed. */
+#define REPORT_TIMEOUT (2 * USEC_PER_SEC)
+
 void ctl_move_set_why(struct ctl_move *m, const char *why)
 {
 	message_set_text(&m->report.why, xstrdup(why));
@@ -27,42 +31,58 @@ void ctl_move_set_why(struct ctl_move *m, const char *why)
 }
 
 /*
- * How long after a failed move the policy's next move of the rank to that host is
- * refused; to other hosts it is carried out at once, unless so many moves in a row have
- * failed.
- */
-#define MOVE_PAUSE  (10 * USEC_PER_SEC)
-#define FAILED_MOST 4
-
-bool ctl_move_pauses(const struct ctl_rank *r, const struct ctl_host *to)
-{
-	return ctl_now() < r->no_move_before &&
-	       (r->nr_failed >= FAILED_MOST || r->no_move_to == to);
-}
-
-void ctl_move_pause(struct ctl_rank *r, const struct ctl_host *to)
-{
-	usec_t now = ctl_now();
-
-	r->nr_failed = now < r->no_move_before ? r->nr_failed + 1 : 1;
-	r->no_move_to = to;
-	r->no_move_before = now + MOVE_PAUSE;
-}
-
-/*
  * Tell the policy of the move, once, and what it has cost.  The cost is in the source's
  * report, which may come some time after the decision; if no source can report, the
- * policy is told at once.
+ * policy is told at once, and soon if it does not.
  */
 static void tell_policy(struct ctl_move *m)
 {
 	const struct klink *source = ctl_move_source(m);
-	bool comes = source && source->heard && !m->gone;
+	bool comes = source && source->heard && !m->gone && !m->late;
 
 	if (!m->committed || m->told || (comes && !m->report.total_usec))
 		return;
 	m->told = true;
 	ctl_sched_migrated(m->rank);
+}
+
+/*
+ * The policy hears of a user's move, too, and of one that an earlier controller began: it
+ * may have planned one of the rank meanwhile, or that very one.
+ */
+static void tell_stays(struct ctl_move *m)
+{
+	struct ctl_rank *r = m->rank;
+
+	ctl_rank_could_not_go(r, m->to);
+	ctl_sched_stays(r, m->refused  ? STAYS_REFUSED
+			   : m->policy ? STAYS_FAILED
+				       : STAYS_UNTRIED);
+}
+
+/* Once the rank can be moved, ask for what was planned while it could not. */
+static void ask_again(struct ctl_rank *r)
+{
+	if (r->planned)
+		ctl_sched_stays(r, STAYS_UNTRIED);
+	r->planned = false;
+}
+
+static int on_late(sd_event_source *src, uint64_t usec, void *arg)
+{
+	struct ctl_move *m = arg;
+
+	m->timer = sd_event_source_disable_unref(m->timer);
+	m->late = true;
+	tell_policy(m);
+	return 0;
+}
+
+void ctl_move_await_report(struct ctl_move *m)
+{
+	if (!m->told)
+		loop_after(m->rank->job->ctl->event, &m->timer, REPORT_TIMEOUT,
+			   on_late, m);
 }
 
 static void move_over(struct ctl_move *m, bool ok)
@@ -88,10 +108,9 @@ static void move_over(struct ctl_move *m, bool ok)
 	snprintf(why, sizeof(why), "rank %" PRIu64 ".%u: %s", r->job->id,
 		 r->rank, m->report.why);
 	if (!ok)
-		ctl_move_pause(r, m->to);
-	if (!ok && m->policy)
-		ctl_sched_stays(r, m->refused);
+		tell_stays(m);
 	ctl_move_destroy(m);
+	ask_again(r);
 	ctl_rank_signals(r);
 	ctl_host_check_drained(from, ok ? NULL : why);
 	ctl_sched_soon(r->job->ctl);

@@ -227,6 +227,7 @@ static void dest_hello(struct ctl_move *m, struct klink *k,
 			return;
 		ctl_move_committed(m);
 		m->landed = true;
+		ctl_move_await_report(m);
 		ctl_move_check(m);
 		break;
 	default:
@@ -332,6 +333,9 @@ static void take_report(struct ctl_move *m, const Keeper__MoveReport *r)
 	to->commit_usec = r->commit_usec;
 	to->threads = r->threads;
 	to->tracked = r->tracked;
+	to->written = r->written;
+	to->written_in_usec = r->written_in_usec;
+	ctl_rank_was_seen(m->rank, to);
 	if (m->committed)
 		ctl_rank_stood_still(m->rank, r->downtime_usec);
 }
@@ -352,6 +356,7 @@ static void rank_landed(struct ctl_move *m, const Keeper__MoveDone *d)
 	if (!r->rank)
 		ctl_stdin_wanted(r->job, d->stdin_offset);
 	ctl_move_verdict(m, m->doubt_source ? ctl_move_source(m) : NULL, true);
+	ctl_move_await_report(m);
 }
 
 void ctl_move_done(struct klink *k, const Keeper__MoveDone *d)

@@ -59,6 +59,8 @@ void ctl_move_done(struct klink *k, const Keeper__MoveDone *d);
 
 /* ---- end.c */
 
+/* It has landed: the source's report may be late, the policy is not to wait for it. */
+void ctl_move_await_report(struct ctl_move *m);
 /* From now on the destination's copy is the valid one. */
 void ctl_move_committed(struct ctl_move *m);
 /*
@@ -69,9 +71,6 @@ void ctl_move_check(struct ctl_move *m);
 void ctl_move_failed(struct ctl_move *m, const char *why);
 /* Have the agent remove the record of a dead keeper. */
 void ctl_move_forget(const struct ctl_move *m);
-/* A move that the policy wanted has failed: refuse moves to that host for a while. */
-void ctl_move_pause(struct ctl_rank *r, const struct ctl_host *to);
-bool ctl_move_pauses(const struct ctl_rank *r, const struct ctl_host *to);
 /* Set the reason in the move's report. */
 void ctl_move_set_why(struct ctl_move *m, const char *why);
 

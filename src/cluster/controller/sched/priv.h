@@ -51,6 +51,8 @@ void sched_apply_and_ask(struct ctl *ctl, struct event *e);
 void sched_job_enter(struct ctl_job *job, usec_t at);
 void sched_job_start(struct ctl_job *job, usec_t at, const uint32_t *hosts);
 void sched_rank_frozen(struct ctl_rank *r, bool on, usec_t at, bool told);
+/* What is known of one that has moved. */
+void sched_rank_seen(struct ctl_rank *r, usec_t at);
 
 /* ---- host.c */
 

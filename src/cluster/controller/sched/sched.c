@@ -90,13 +90,20 @@ static void rejoin(struct ctl_job *job)
 	free(hosts);
 }
 
-/* Once all jobs are in the view, mark the ranks that stand still as frozen. */
+/*
+ * Once all jobs are in the view, mark the ranks that stand still as frozen, and tell what
+ * was seen of those that moved.
+ */
 static void refreeze(struct ctl_job *job)
 {
-	for (uint32_t i = 0; i < job->nr; i++)
-		if (job->ranks[i].frozen_since)
-			sched_rank_frozen(&job->ranks[i], true,
-					  job->ranks[i].frozen_since, true);
+	for (uint32_t i = 0; i < job->nr; i++) {
+		struct ctl_rank *r = &job->ranks[i];
+
+		if (r->frozen_since)
+			sched_rank_frozen(r, true, r->frozen_since, true);
+		if (rank_is_seen(&r->seen) && r->host)
+			sched_rank_seen(r, job->start);
+	}
 }
 
 /*

@@ -39,10 +39,15 @@ void ctl_sched_arrive(struct ctl_job *job);
 void ctl_sched_start(struct ctl_job *job, const uint32_t *hosts);
 void ctl_sched_migrated(struct ctl_rank *r);
 /*
- * A move that the policy planned does not take place.  refused: because of what the
- * rank holds.
+ * A move of the rank that the policy has planned, or may have, does not take place, and a
+ * pass is asked for.
  */
-void ctl_sched_stays(struct ctl_rank *r, bool refused);
+enum stays {
+	STAYS_FAILED,
+	STAYS_REFUSED, /* because of what the rank holds */
+	STAYS_UNTRIED, /* the policy's was not tried */
+};
+void ctl_sched_stays(struct ctl_rank *r, enum stays why);
 /* A rank is frozen, or no more. told: the policy has not planned that. */
 void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told);
 /*

@@ -94,22 +94,35 @@ void ctl_sched_migrated(struct ctl_rank *r)
 			   .job = r->job->model,
 			   .rank = r->rank,
 			   .host = r->host->ix,
-			   .cost = r->downtime };
+			   .cost = r->downtime,
+			   .seen = r->seen };
 
 	if (r->job->model)
 		sched_apply_and_ask(r->job->ctl, &e);
 }
 
-void ctl_sched_stays(struct ctl_rank *r, bool refused)
+void sched_rank_seen(struct ctl_rank *r, usec_t at)
 {
 	struct event e = { .type = EVENT_MIGRATE,
 			   .job = r->job->model,
 			   .rank = r->rank,
 			   .host = r->host->ix,
-			   .refused = refused };
+			   .seen = r->seen };
 
-	if (r->job->model)
-		ctl_sched_apply(r->job->ctl, &e, true);
+	apply_at(r->job->ctl, &e, at, true);
+}
+
+void ctl_sched_stays(struct ctl_rank *r, enum stays why)
+{
+	struct event e = { .type = EVENT_MIGRATE,
+			   .job = r->job->model,
+			   .rank = r->rank,
+			   .host = r->host->ix,
+			   .refused = why == STAYS_REFUSED,
+			   .untried = why == STAYS_UNTRIED };
+
+	if (e.job && e.job->state != JOB_WAITING)
+		sched_apply_and_ask(r->job->ctl, &e);
 }
 
 void ctl_sched_frozen(struct ctl_rank *r, bool on, bool told)

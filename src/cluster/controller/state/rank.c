@@ -7,6 +7,7 @@
 #include "cluster/controller/state/find.h"
 #include "core/bisect.h"
 #include "core/xalloc.h"
+#include "model/record.h"
 
 void ctl_rank_init(struct ctl_rank *r, struct ctl_job *job, uint32_t rank)
 {
@@ -126,6 +127,33 @@ void ctl_rank_stood_still(struct ctl_rank *r, usec_t downtime)
 {
 	r->downtime = downtime;
 	rank_store(r);
+}
+
+void ctl_rank_could_not_go(struct ctl_rank *r, const struct ctl_host *to)
+{
+	move_pause_failed(&r->pause, to->ix, ctl_now());
+}
+
+/* What a record can be read with again; a host may say anything. */
+static bool can_be(const Control__Moved *m)
+{
+	const uint64_t most = RECORD_ESTIMATE_MAX;
+
+	return m->downtime_usec < most && m->predicted_usec < most &&
+	       m->written < most && m->written_in_usec < most;
+}
+
+void ctl_rank_was_seen(struct ctl_rank *r, const Control__Moved *m)
+{
+	const struct rank_seen seen = {
+		.stood = (usec_t)m->downtime_usec,
+		.predicted = (usec_t)m->predicted_usec,
+		.written = m->written,
+		.written_in = (usec_t)m->written_in_usec,
+	};
+
+	if (can_be(m))
+		rank_seen_again(&r->seen, &seen);
 }
 
 void ctl_rank_stands(struct ctl_rank *r, usec_t since)
@@ -253,6 +281,18 @@ void ctl_rank_again(struct ctl_rank *r)
 	rank_store(r);
 }
 
+/* What the report of its last move said, which an earlier controller heard. */
+static void see_again(void *arg, const struct store_move *row)
+{
+	Control__Moved *m =
+		control__moved__unpack(NULL, row->moved_n, row->moved);
+
+	if (m) {
+		ctl_rank_was_seen(arg, m);
+		control__moved__free_unpacked(m, NULL);
+	}
+}
+
 static void load_rank(void *arg, const struct store_rank *row)
 {
 	struct ctl_job *job = arg;
@@ -283,6 +323,9 @@ static void load_rank(void *arg, const struct store_rank *row)
 	r->stdout_end = row->stdout_end;
 	r->stderr_end = row->stderr_end;
 	r->inherited = true;
+	if (r->moves && ctl_rank_active(r))
+		store_last_move(job->ctl->store, job->id, r->rank, see_again,
+				r);
 	/* So that barriers are not waited in for it, as ctl_pmi_exited() sees to. */
 	if (r->state == STATE(DONE))
 		pmi_gather_gone(job->pmi.gather, r->rank);

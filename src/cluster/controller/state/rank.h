@@ -37,6 +37,10 @@ uint64_t ctl_rank_next_epoch(struct ctl_rank *r);
 void ctl_rank_moved(struct ctl_rank *r, struct ctl_host *to, uint64_t epoch,
 		    usec_t downtime);
 void ctl_rank_stood_still(struct ctl_rank *r, usec_t downtime);
+/* A move of it has failed: the policy's pause for a while (model/pause.h). */
+void ctl_rank_could_not_go(struct ctl_rank *r, const struct ctl_host *to);
+/* What the report of a move shows of it.  What it does not show is known from before. */
+void ctl_rank_was_seen(struct ctl_rank *r, const Control__Moved *m);
 /* It stands still since then; 0: it runs.  Not stored: its keeper reports it again. */
 void ctl_rank_stands(struct ctl_rank *r, usec_t since);
 /*

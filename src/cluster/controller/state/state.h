@@ -46,6 +46,8 @@
 #include "cluster/host/limit.h"
 #include "model/contract.h"
 #include "model/host.h"
+#include "model/job.h"
+#include "model/pause.h"
 #include "model/presence.h"
 #include "pmi/gather.h"
 
@@ -269,6 +271,7 @@ struct ctl_rank {
 	int exit;
 	uint32_t moves;
 	usec_t downtime;
+	struct rank_seen seen; /* as it moved */
 	uint64_t stdout_end, stderr_end;
 	uint64_t sent_to[2]; /* end of what clients were sent of each stream */
 	bool inherited;	     /* an earlier controller has sent clients output */
@@ -294,13 +297,8 @@ struct ctl_rank {
 	 * back; 0: none */
 	usec_t met_return;
 	bool is_late; /* it was still there when the time for that was over */
-	/*
-	 * After failed moves that the policy wanted: when it may be moved
-	 * again, and the last destination.
-	 */
-	usec_t no_move_before;
-	const struct ctl_host *no_move_to;
-	unsigned nr_failed;
+	struct move_pause pause; /* of moves that the policy wants */
+	bool planned;		 /* ... one of it, before it could be moved */
 };
 
 /* The kind of failure that a job's exit code comes from, the most certain first. */
@@ -415,6 +413,7 @@ struct ctl_move {
 	bool landed, gone, committed; /* what the keepers have reported */
 	bool dest_ended;	      /* the destination's copy is no more */
 	bool told;    /* the policy was told where the rank is now */
+	bool late;    /* it has landed, and its source's report is late */
 	bool policy;  /* the policy wanted the move */
 	bool refused; /* refused because of what the rank holds */
 	bool doubt_source, doubt_dest;
