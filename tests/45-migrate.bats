@@ -203,6 +203,7 @@ seen() { # EXPRESSION ABOUT r, ITS RANKS
 }
 
 @test "how much a rank writes is seen as it moves, unknown before, and known to the next controller" {
+	local was
 	begin run --hosts h1 -n 2 "$STINT_BUILD/tests/move/check-bigmem" 16 1000 10000 >"$bed/out" 2>&1
 	eventually eval '[ "$(grep -c READY "$bed/out")" = 2 ]'
 	[ "$(seen "r['writes'], r['last_predicted_us']")" = "[(None, None), (None, None)]" ]
@@ -211,11 +212,11 @@ seen() { # EXPRESSION ABOUT r, ITS RANKS
 	[ "$(seen "r['writes'] is not None and r['writes'] > 1e5 and r['last_predicted_us'] > 0")" = "[True, False]" ]
 	[ "$(st top --once | grep -c ' unknown ')" = 1 ]
 	st record | grep '^migrate .* seen=[1-9][0-9]*:[1-9][0-9]*:[1-9][0-9]*:[1-9][0-9]*$'
-	before=$(seen "r['writes'], r['last_predicted_us']")
+	was=$(seen "r['writes'], r['last_predicted_us']")
 	slay "$(service_pid controller)"
 	start_controller --policy=stint
 	eventually is 'j[1]["state"]' running
-	[ "$(seen "r['writes'], r['last_predicted_us']")" = "$before" ]
+	[ "$(seen "r['writes'], r['last_predicted_us']")" = "$was" ]
 	st record | grep '^migrate .* to=1 cost=0 seen='
 	st record >"$bed/rec"
 	st sim --replay "$bed/rec"
