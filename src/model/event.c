@@ -316,7 +316,8 @@ static void apply_migrate(struct view *view, const struct event *e)
 	job->hosts[e->rank] = e->host;
 	if (came && job_rank_frozen(job, e->rank))
 		thaw(view, job, e->rank);
-	set_stuck(job, e->rank, e->refused);
+	if (came || !e->untried) /* which tells nothing of what it holds */
+		set_stuck(job, e->rank, e->refused);
 	note_seen(job, e->rank, &e->seen);
 	occupy(view, job, 1, active);
 	if (job->est_end != USEC_MAX)

@@ -33,7 +33,8 @@ enum event_type {
 	EVENT_MIGRATE, /* the rank of a job is on host now, and not frozen if it
 			  was on another before; refused: it cannot leave that
 			  one, as it is; untried: a planned move of it was not
-			  begun, and may be planned again */
+			  begun, and may be planned again; whether it can leave is
+			  as it was */
 	EVENT_SUSPEND, /* job stands still; keeps its hosts, frees processors */
 	EVENT_RESUME,  /* job goes on; on hosts, if given */
 	EVENT_FREEZE,  /* the rank of a job stands still, and the job with it */

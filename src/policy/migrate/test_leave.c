@@ -77,14 +77,16 @@ static void stands_where_there_is_no_place(void **state)
 static void who_cannot_move_stands_still(void **state)
 {
 	struct event refused = { EVENT_MIGRATE, .at = 50 * SEC, .refused = 1 };
+	struct event again = { EVENT_MIGRATE, .at = 50 * SEC, .untried = 1 };
 	struct event thaw = { EVENT_THAW, .at = 50 * SEC };
 	struct job *j = pass_runs(1, 1, (uint32_t[]){ 0 });
 
 	(void)state;
 	pass_wanted_back(0, 0);
 	leave(BOTH, "migrate job 1 rank 0 to 1;");
-	refused.job = thaw.job = j;
+	refused.job = again.job = thaw.job = j;
 	model_apply(&view, &refused);
+	model_apply(&view, &again); /* says nothing of what the rank holds */
 	leave(BOTH, "freeze job 1 rank 0;");
 	pass_stands_still(j, 0);
 	leave(BOTH, "");
