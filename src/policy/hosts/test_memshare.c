@@ -345,14 +345,35 @@ static void one_pass(void)
 	}
 }
 
+/* The most that a job can have is what it gets while nothing else is there. */
+static void check_most(void)
+{
+	int64_t most = policy_most(policy, &view);
+
+	for (int more = 0; more < 2; more++) {
+		struct job *j = pass_arrive(1, (uint32_t)most + (uint32_t)more);
+
+		plan_reset(&plan, &view);
+		policy_decide(policy, &view, &plan);
+		assert_int_equal(plan.nr, !more);
+		if (!more)
+			assert_int_equal(plan.entry[0].n, most);
+		happens(EVENT_END, j, 0);
+		view_job_destroy(&view, j);
+	}
+}
+
 static void one_round(struct random_stream *r, const char *spec)
 {
 	int64_t id = 0;
 
 	memset(held, 0, sizeof(held));
-	for (int h = 0; h < HOSTS; h++)
+	for (int h = 0; h < HOSTS; h++) {
 		host[h].slots = 2 + (uint32_t)random_below(r, 5);
+		host[h].cores = 1 + (uint32_t)random_below(r, 3);
+	}
 	assert_int_equal(policy_create(spec, 1, &view, &policy, NULL), 0);
+	check_most();
 	for (int k = 0; k < PASSES; k++) {
 		view.now += (usec_t)(1 + random_below(r, 40)) * SEC;
 		for (int h = 0; h < HOSTS; h++)

@@ -309,6 +309,90 @@ static void the_first_has_most_to_do(void **state)
 	assert_int_equal(run(&g, &one, 1, 8, 1).time, 507);
 }
 
+/* ---- laws of random programs ---- */
+
+/* One that has its node for itself, on a network without latencies. */
+static nsec_t alone(const struct program *g, nsec_t overhead, uint32_t rounds,
+		    uint64_t seed)
+{
+	static const struct node one;
+	const struct cosched c = { .program = g,
+				   .network = { .overhead = overhead,
+						.buffer = 1 },
+				   .node = &one,
+				   .nr = 1,
+				   .rounds = rounds,
+				   .seed = seed };
+	struct cosched_result r;
+
+	cosched_run(&c, &r);
+	assert_int_equal(r.messages, (uint64_t)g->messages * rounds);
+	assert_int_equal(r.buffered + r.stalled, 0);
+	return r.time;
+}
+
+static struct program draw_program(struct random_stream *r)
+{
+	return (struct program){
+		.compute = (nsec_t)random_below(r, 100000),
+		.gap = 10 + (nsec_t)random_below(r, 2000),
+		.messages = 1 + (uint32_t)random_below(r, 200),
+		.bytes = (uint32_t)random_below(r, 100),
+		.answer = random_below(r, 2),
+		.together = random_below(r, 2),
+	};
+}
+
+/*
+ * The CPU that it needs is what its parameters say: each round's computing and, on
+ * average, a gap for each message, never less than half of one nor more than one and a half.
+ * Handling messages comes on top of that.
+ */
+static void cpu_is_as_the_program_says(void **state)
+{
+	struct random_stream r;
+	double got = 0, wanted = 0;
+
+	(void)state;
+	random_init(&r, 1, "programs", 0);
+	for (uint64_t k = 0; k < 500; k++) {
+		struct program g = draw_program(&r);
+		nsec_t rounds = 1 + (nsec_t)random_below(&r, 5);
+		nsec_t n = rounds * g.messages, o = 1 + (nsec_t)(k % 50);
+		nsec_t t = alone(&g, 0, (uint32_t)rounds, k);
+		nsec_t gaps = t - rounds * g.compute;
+
+		assert_in_range(gaps, n * (g.gap / 2),
+				n * (g.gap / 2 + g.gap));
+		if (n > 100)
+			assert_in_range(gaps * 100, n * g.gap * 83 - 100 * n,
+					n * g.gap * 117);
+		got += (double)gaps;
+		wanted += (double)(n * g.gap);
+		/* A message that comes is work, and who asked waits for that. */
+		assert_int_equal(alone(&g, o, (uint32_t)rounds, k) - t,
+				 (n - 1) * o + (g.answer ? n : rounds) * o);
+	}
+	assert_true(got > 0.99 * wanted && got < 1.01 * wanted);
+}
+
+/* Of one message: as likely anything from half of the gap to one and a half. */
+static void gaps_are_spread_around_the_mean(void **state)
+{
+	const struct program g = { .gap = 1000, .messages = 1 };
+	unsigned tenth[10] = { 0 };
+
+	(void)state;
+	for (uint64_t k = 0; k < 10000; k++) {
+		nsec_t t = alone(&g, 0, 1, k);
+
+		assert_in_range(t, 500, 1500);
+		tenth[t == 1500 ? 9 : (t - 500) / 100]++;
+	}
+	for (int i = 0; i < 10; i++)
+		assert_in_range(tenth[i], 850, 1150);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +408,8 @@ int main(void)
 		cmocka_unit_test(neighbours_get_all),
 		cmocka_unit_test(all_of_its_messages_are_handled),
 		cmocka_unit_test(the_first_has_most_to_do),
+		cmocka_unit_test(cpu_is_as_the_program_says),
+		cmocka_unit_test(gaps_are_spread_around_the_mean),
 	};
 
 	return cmocka_run_group_tests_name("cosched", tests, NULL, NULL);

@@ -11,15 +11,8 @@
 #include "sim/workload/machine.h"
 #include "sim/workload/script.h"
 
-/* One who recounts; of which policy. */
-struct watch {
-	struct finding wrong;
-	int64_t checks;
-	unsigned flags;
-};
-
 /* Nobody shares a core. */
-static void check_cores(struct watch *w, const struct view *view)
+static void check_cores(struct law_watch *w, const struct view *view)
 {
 	const struct host *h;
 
@@ -35,7 +28,7 @@ static void check_cores(struct watch *w, const struct view *view)
 }
 
 /* What one job that runs has; adds its ranks to those of its hosts. */
-static void check_job(struct watch *w, const struct view *view,
+static void check_job(struct law_watch *w, const struct view *view,
 		      const struct job *j, uint32_t *ranks)
 {
 	if (j->n < j->min_size || j->n > j->size)
@@ -46,15 +39,14 @@ static void check_job(struct watch *w, const struct view *view,
 		ranks[j->hosts[i]]++;
 }
 
-/* No processor twice, none lost: the view's counts against a recount. */
-static void recount(void *data, const struct view *view,
-		    const struct event *event)
+/* The view's counts against a recount. */
+void law_recount(void *data, const struct view *view, const struct event *event)
 {
 	uint32_t *ranks = xcalloc(view->nr_hosts + 1, sizeof(*ranks));
 	int64_t used = 0, demand = 0;
 	const struct job *j;
 	const struct host *h;
-	struct watch *w = data;
+	struct law_watch *w = data;
 
 	for_each_waiting(j, view) demand += j->size;
 	for_each_running(j, view)
@@ -77,7 +69,7 @@ static void recount(void *data, const struct view *view,
 	w->checks++;
 }
 
-static int check_ended(const struct sim_result *r, struct error *err)
+int law_check_ended(const struct sim_result *r, struct error *err)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct sim_record *j = &r->record[i];
@@ -95,8 +87,7 @@ static int check_ended(const struct sim_result *r, struct error *err)
 
 /* Linear speedup and no costs: the work done is the work there was; who shares a core has
  * it longer. */
-static int check_work(const struct sim_result *r, bool shared,
-		      struct error *err)
+int law_check_work(const struct sim_result *r, bool shared, struct error *err)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct sim_record *j = &r->record[i];
@@ -114,7 +105,7 @@ static int check_work(const struct sim_result *r, bool shared,
 }
 
 /* L = lambda W over the window, with jobs counted only while within it. */
-static int check_little(const struct sim_result *r, struct error *err)
+int law_check_little(const struct sim_result *r, struct error *err)
 {
 	usec_t from = r->record[0].submit, to = r->record[r->nr - 1].submit;
 	double inside = 0;
@@ -133,10 +124,10 @@ static int check_little(const struct sim_result *r, struct error *err)
 }
 
 /* Run it, and what the watch has found; *ret is cleared if that is something. */
-static int run_watched(struct sim_config *c, struct watch *w,
+static int run_watched(struct sim_config *c, struct law_watch *w,
 		       struct sim_result *ret, struct error *err)
 {
-	const struct sim_observer watch = { .event = recount, .data = w };
+	const struct sim_observer watch = { .event = law_recount, .data = w };
 	int r;
 
 	c->observer = &watch;
@@ -152,7 +143,7 @@ static int run_watched(struct sim_config *c, struct watch *w,
 static int64_t count_on(const char *policy, const char *speedup,
 			const char *machine, struct error *err)
 {
-	struct watch w = { .flags = law_flags(policy) };
+	struct law_watch w = { .flags = law_flags(policy) };
 	struct sim_config c = { .policy = policy };
 	struct host *hosts = NULL;
 	struct sim_result result;
@@ -165,11 +156,12 @@ static int64_t count_on(const char *policy, const char *speedup,
 	if (!r)
 		r = run_watched(&c, &w, &result, err);
 	if (!r) {
-		r = check_ended(&result, err);
+		r = law_check_ended(&result, err);
 		if (!r && (!speedup || machine || speedup[0] == 'l'))
-			r = check_work(&result, w.flags & POLICY_SHARES, err);
+			r = law_check_work(&result, w.flags & POLICY_SHARES,
+					   err);
 		if (!r)
-			r = check_little(&result, err);
+			r = law_check_little(&result, err);
 		sim_result_clear(&result);
 	}
 	workload_destroy(c.workload);
@@ -239,7 +231,7 @@ static int check_times(const struct sim_result *r, struct error *err)
 int64_t law_failures(const char *policy, struct error *err)
 {
 	/* A host that comes back may be full: cores are not looked at. */
-	struct watch w = { .flags = POLICY_SHARES };
+	struct law_watch w = { .flags = POLICY_SHARES };
 	struct sim_config c = { .policy = policy };
 	struct sim_script script = { 0 };
 	struct sim_result result;

@@ -29,6 +29,24 @@ int law_workload(const char *spec, double load, const char *speedup,
 /* The flags of a policy that is there (enum policy_flags). */
 unsigned law_flags(const char *policy);
 
+/* One who recounts jobs and processors; of a policy with these flags. */
+struct law_watch {
+	struct finding wrong;
+	int64_t checks;
+	unsigned flags;
+};
+
+/* As an observer's `event`: no processor twice, none lost; data is a watch. */
+void law_recount(void *data, const struct view *view,
+		 const struct event *event);
+
+/* What does not hold of the whole run is -EPROTO: each of LAW_JOBS jobs started, and ended
+ * by itself; had the work that there was, or more where cores are shared; L = lambda W. */
+int law_check_ended(const struct sim_result *r, struct error *err) must_check;
+int law_check_work(const struct sim_result *r, bool shared,
+		   struct error *err) must_check;
+int law_check_little(const struct sim_result *r, struct error *err) must_check;
+
 /* Each job started and ended at the same time, on as many processors; says of which two
  * runs that is not so. */
 int law_compare(const struct sim_result *a, const struct sim_result *b,

@@ -54,6 +54,24 @@ struct now_reading {
 /* The n-th, of which 0 is the one that rows have; NULL beyond the last. */
 const struct now_reading *now_reading(size_t n);
 
+/*
+ * Parts of entries, of cells from first on.
+ *
+ * N-2, a cell each recruitment threshold: the best one, in seconds, low and high being those
+ * that cannot be told from it; by how many percent jobs take longer with the k-th.
+ */
+enum { NOW_THRESHOLDS = 6 };
+struct estimate now_best_threshold(const struct reproduce *r,
+				   const struct now_days *d, size_t first);
+double now_threshold_loss(const struct reproduce *r, const struct now_days *d,
+			  size_t first, size_t k, double best);
+
+/* N-5, a cell each number of hosts: that from which on jobs are slowed down by no more than
+ * on the paper's 60. */
+enum { NOW_FEWEST = 40, NOW_STEP = 4, NOW_SIZES = 11 };
+struct estimate now_enough(const struct reproduce *r, const struct now_days *d,
+			   size_t first);
+
 int now_n1(struct reproduce *r, struct error *err) must_check;
 int now_n2(struct reproduce *r, struct error *err) must_check;
 int now_n3(struct reproduce *r, struct error *err) must_check;

@@ -189,23 +189,20 @@ int now_n1(struct reproduce *r, struct error *err)
 
 /* ---- N-2: the recruitment threshold ---- */
 
-static const double thresholds[] = { 1, 60, 120, 180, 300, 600 };
-enum { NR_THRESHOLDS = sizeof(thresholds) / sizeof(*thresholds) };
+static const double thresholds[NOW_THRESHOLDS] = { 1, 60, 120, 180, 300, 600 };
 
-/* The best of the cells from first on; low and high: those that cannot be told from it. */
-static struct estimate best_threshold(const struct reproduce *r,
-				      const struct study *s, size_t first)
+struct estimate now_best_threshold(const struct reproduce *r,
+				   const struct now_days *d, size_t first)
 {
 	struct estimate e = { NAN, NAN, NAN };
 	size_t best = first;
 
-	for (size_t i = first; i < first + NR_THRESHOLDS; i++)
-		if (now_mean(r, &s->days, i, NOW_RESPONSE).value <
-		    now_mean(r, &s->days, best, NOW_RESPONSE).value)
+	for (size_t i = first; i < first + NOW_THRESHOLDS; i++)
+		if (now_mean(r, d, i, NOW_RESPONSE).value <
+		    now_mean(r, d, best, NOW_RESPONSE).value)
 			best = i;
-	for (size_t i = first; i < first + NR_THRESHOLDS; i++) {
-		struct estimate x =
-			now_ratio(r, &s->days, i, best, NOW_RESPONSE);
+	for (size_t i = first; i < first + NOW_THRESHOLDS; i++) {
+		struct estimate x = now_ratio(r, d, i, best, NOW_RESPONSE);
 
 		if (i != best && x.low > 1)
 			continue;
@@ -217,53 +214,51 @@ static struct estimate best_threshold(const struct reproduce *r,
 	return e;
 }
 
-/* How much worse that threshold is than the best one. */
-static double loss_at(const struct reproduce *r, const struct study *s,
-		      size_t first, size_t k, double best)
+double now_threshold_loss(const struct reproduce *r, const struct now_days *d,
+			  size_t first, size_t k, double best)
 {
 	size_t b = 0;
 
 	while (thresholds[b] < best)
 		b++;
-	return 100 * (now_ratio(r, &s->days, first + k, first + b, NOW_RESPONSE)
-			      .value -
-		      1);
+	return 100 *
+	       (now_ratio(r, d, first + k, first + b, NOW_RESPONSE).value - 1);
 }
 
 static void tell_threshold(struct reproduce *r, const struct study *s,
 			   size_t first, const char *text)
 {
-	struct estimate e = best_threshold(r, s, first);
+	struct estimate e = now_best_threshold(r, &s->days, first);
 
 	reproduce_note(
 		r, reproduce_text(
 			   "%s: %g s (%g to %g s), with 1 s %.1f %% longer, "
 			   "180 s %.1f %%, 600 s %.1f %%",
 			   text, e.value, e.low, e.high,
-			   loss_at(r, s, first, 0, e.value),
-			   loss_at(r, s, first, 3, e.value),
-			   loss_at(r, s, first, 5, e.value)));
+			   now_threshold_loss(r, &s->days, first, 0, e.value),
+			   now_threshold_loss(r, &s->days, first, 3, e.value),
+			   now_threshold_loss(r, &s->days, first, 5, e.value)));
 }
 
 int now_n2(struct reproduce *r, struct error *err)
 {
-	struct now_cell cells[3 * NR_THRESHOLDS];
+	struct now_cell cells[3 * NOW_THRESHOLDS];
 	struct study s;
 	int rc;
 
-	for (size_t i = 0; i < 3 * NR_THRESHOLDS; i++)
+	for (size_t i = 0; i < 3 * NOW_THRESHOLDS; i++)
 		cells[i] = (struct now_cell){
-			.hosts = 50 + 5 * (uint32_t)(i / NR_THRESHOLDS),
-			.quiet = thresholds[i % NR_THRESHOLDS]
+			.hosts = 50 + 5 * (uint32_t)(i / NOW_THRESHOLDS),
+			.quiet = thresholds[i % NOW_THRESHOLDS]
 		};
-	rc = study_run(r, cells, 3 * NR_THRESHOLDS, &s, err);
+	rc = study_run(r, cells, 3 * NOW_THRESHOLDS, &s, err);
 	for (size_t i = 0; !rc && i < 3; i++) {
-		size_t first = i * NR_THRESHOLDS;
+		size_t first = i * NOW_THRESHOLDS;
 
 		reproduce_number(r,
 				 reproduce_text("%u hosts, best threshold, s",
 						cells[first].hosts),
-				 180, 30, best_threshold(r, &s, first),
+				 180, 30, now_best_threshold(r, &s.days, first),
 				 reproduce_text("the interval has all "
 						"thresholds that so few days "
 						"do not tell from the best"));
@@ -364,44 +359,41 @@ int now_n4(struct reproduce *r, struct error *err)
 
 /* ---- N-5: two to one ---- */
 
-enum { FEWEST = 40, STEP = 4, NR_SIZES = 11 };
-
-/* Hosts from which on jobs are slowed down by no more than on the paper's 60. */
-static struct estimate enough(const struct reproduce *r, const struct study *s,
-			      size_t first)
+struct estimate now_enough(const struct reproduce *r, const struct now_days *d,
+			   size_t first)
 {
-	double hosts[NR_SIZES];
-	struct estimate above[NR_SIZES];
+	double hosts[NOW_SIZES];
+	struct estimate above[NOW_SIZES];
 
-	for (size_t i = 0; i < NR_SIZES; i++) {
-		struct estimate e =
-			now_mean(r, &s->days, first + i, NOW_RESPONSE);
+	for (size_t i = 0; i < NOW_SIZES; i++) {
+		struct estimate e = now_mean(r, d, first + i, NOW_RESPONSE);
 
-		hosts[i] = FEWEST + STEP * (double)i;
+		hosts[i] = NOW_FEWEST + NOW_STEP * (double)i;
 		above[i] = (struct estimate){ e.value - 1.14, e.low - 1.14,
 					      e.high - 1.14 };
 	}
-	return reproduce_crossing(hosts, above, NR_SIZES);
+	return reproduce_crossing(hosts, above, NOW_SIZES);
 }
 
 int now_n5(struct reproduce *r, struct error *err)
 {
-	struct now_cell cells[NR_SIZES];
+	struct now_cell cells[NOW_SIZES];
 	struct study s;
 	int rc;
 
-	for (uint32_t i = 0; i < NR_SIZES; i++)
-		cells[i] = (struct now_cell){ .hosts = FEWEST + STEP * i,
-					      .delays = 10 };
-	rc = study_run(r, cells, NR_SIZES, &s, err);
+	for (uint32_t i = 0; i < NOW_SIZES; i++)
+		cells[i] =
+			(struct now_cell){ .hosts = NOW_FEWEST + NOW_STEP * i,
+					   .delays = 10 };
+	rc = study_run(r, cells, NOW_SIZES, &s, err);
 	if (!rc) {
 		reproduce_number(r,
 				 reproduce_text("hosts for a slowdown of 1.14, "
 						"contract of 10"),
-				 60, 5, enough(r, &s, 0), NULL);
+				 60, 5, now_enough(r, &s.days, 0), NULL);
 		for (size_t k = 1; k < s.nr_readings; k++)
 			tell_estimate(r, readings[k].text,
-				      enough(r, &s, k * s.n));
+				      now_enough(r, &s.days, k * s.n));
 	}
 	study_clear(&s);
 	return rc;

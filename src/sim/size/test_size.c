@@ -1,4 +1,5 @@
 /* test_size.c - how many hosts are enough, and what is told of those that were tried */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,6 +121,74 @@ static void what_is_told_are_means_of_the_runs(void **state)
 	size_clear(&a);
 }
 
+static const struct estimate *slowdown_of(const struct size_answer *a,
+					  uint32_t hosts)
+{
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->point[i].hosts == hosts)
+			return &a->point[i].slowdown;
+	return NULL;
+}
+
+/* The end of the interval, or its middle, that the answer is about. */
+static double part_of(const struct estimate *e, int part)
+{
+	return part < 0 ? e->low : part ? e->high : e->value;
+}
+
+/* With so many it is as was asked for, with one less it is not; both were tried. */
+static void check_least(const struct size_question *q,
+			const struct size_answer *a, uint32_t hosts, int part)
+{
+	const struct estimate *e = slowdown_of(a, hosts);
+
+	assert_non_null(e);
+	assert_true(part_of(e, part) <= q->slowdown);
+	if (hosts == a->dedicated)
+		return;
+	e = slowdown_of(a, hosts - 1);
+	assert_non_null(e);
+	assert_true(part_of(e, part) > q->slowdown);
+}
+
+/* Where fewer than are surely enough may be tried there is no answer. */
+static void check_too_few(const struct size_question *asked, uint32_t most)
+{
+	struct size_question q = *asked;
+	struct size_answer a;
+	struct error err;
+
+	q.most = most;
+	assert_int_equal(size_find(&q, &a, &err), -ERANGE);
+}
+
+static void each_answer_is_the_least_that_will_do(void **state)
+{
+	struct size_question q = { .days = light(),
+				   .level = 0.95,
+				   .most = 100,
+				   .runs = 3,
+				   .workers = 1 };
+	unsigned unsure = 0;
+
+	(void)state;
+	for (q.slowdown = 1.05; q.slowdown < 3; q.slowdown *= 1.2) {
+		struct size_answer a;
+		struct error err;
+
+		if (size_find(&q, &a, &err) < 0)
+			fail_msg("%s", err.text);
+		check_least(&q, &a, a.low, -1);
+		check_least(&q, &a, a.hosts, 0);
+		check_least(&q, &a, a.high, 1);
+		if (a.high > a.dedicated)
+			check_too_few(&q, a.high - 1);
+		unsure += a.low < a.hosts && a.hosts < a.high;
+		size_clear(&a);
+	}
+	assert_true(unsure); /* or the three were never told apart */
+}
+
 /* ---- against the parts of it, put together by hand ---- */
 
 /* The owners of a run are those of the law's drawing of that number. */
@@ -188,6 +257,7 @@ int main(void)
 		cmocka_unit_test(owners_bear_no_more_than_they_said),
 		cmocka_unit_test(moves_cost_what_is_said),
 		cmocka_unit_test(what_is_told_are_means_of_the_runs),
+		cmocka_unit_test(each_answer_is_the_least_that_will_do),
 		cmocka_unit_test(each_run_has_jobs_and_owners_of_its_own),
 	};
 

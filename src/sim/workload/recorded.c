@@ -13,8 +13,9 @@
 
 struct rec_job {
 	struct workload_job asked;
-	uint32_t n;   /* processors it had */
-	double work;  /* usec at speed 1 on n */
+	uint32_t n;  /* processors it had */
+	double work; /* usec at speed 1 on n, since it began (anew) */
+	double lost; /* the same times n, the most before it had to begin anew */
 	usec_t since; /* reckoned up to then; -1: it never ran */
 	bool ended;
 };
@@ -198,8 +199,11 @@ static int on_event(void *ctx, const struct view *view, const struct event *e,
 		break;
 	case EVENT_START:
 		j->n = e->n;
-		if (j->since < 0)
-			j->since = e->at;
+		j->since = e->at;
+		break;
+	case EVENT_REQUEUE:
+		j->lost = fmax(j->lost, j->work * j->n);
+		j->work = 0;
 		break;
 	case EVENT_MIGRATE:
 		j->work -= (double)e->cost * view_rate(view, e->job);
@@ -234,7 +238,7 @@ static void settle_jobs(struct builder *b)
 
 	for (size_t i = 0; i < w->nr; i++) {
 		struct rec_job *j = &w->job[i];
-		double run = j->work * j->n / j->asked.size;
+		double run = fmax(j->work * j->n, j->lost) / j->asked.size;
 
 		if (j->since < 0) {
 			b->out.never_ran++;

@@ -3,7 +3,8 @@
  *
  * For asking what another policy would have done.  A job's demand is what it
  * got: the time it ran, at the speed that its slowest host let it have at each
- * instant (host_delay(), as the simulator reckons), without standstills.  So
+ * instant (host_delay(), as the simulator reckons), without standstills; of
+ * one that began anew, in its longest try.  So
  * a job that was killed is a job that was as short as that; one that runs at
  * the end of the record has had all it needs; one that never ran is left out.
  *

@@ -18,6 +18,7 @@
 
 #include "core/random.h"
 #include "core/scratch.h"
+#include "sim/workload/machine.h"
 #include "sim/workload/platform.h"
 
 enum { KINDS = 8, ROUNDS = 300, COLUMNS = 5 };
@@ -169,6 +170,126 @@ static void a_file_is_its_machine(void **state)
 	}
 }
 
+/* ---- in a few characters ---- */
+
+/* Some hosts in a row, of which each may differ from the one before in any one thing. */
+static char *draw_text(struct random_stream *r, uint32_t *ret_kinds)
+{
+	static const char *const memory[] = { "", "x1024", "x2K", "x4G" };
+	int alpha = 1, cores = 1, much = 0;
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int nr = 1 + (int)random_below(r, KINDS);
+
+	*ret_kinds = 1;
+	for (int i = 0; i < nr; i++) {
+		int was[] = { alpha, cores, much };
+
+		switch (i ? random_below(r, 4) : 3) {
+		case 0:
+			alpha = 1 + (int)random_below(r, 3);
+			break;
+		case 1:
+			cores = 1 + (int)random_below(r, 3);
+			break;
+		case 2:
+			much = (int)random_below(r, 4);
+		}
+		*ret_kinds +=
+			was[0] != alpha || was[1] != cores || was[2] != much;
+		fprintf(f, "%s%d", i ? "," : "", 1 + (int)random_below(r, 3));
+		if (alpha > 1 || cores > 1 || much || random_below(r, 2))
+			fprintf(f, "x%d.%s", alpha,
+				random_below(r, 2) ? "0" : "");
+		else
+			continue;
+		if (cores > 1 || much || random_below(r, 2))
+			fprintf(f, "x%d%s", cores, memory[much]);
+	}
+	fclose(f);
+	return text;
+}
+
+static struct host *parse(const char *text, uint32_t *ret_nr)
+{
+	struct host *host;
+	struct error err;
+
+	if (machine_parse(text, &host, ret_nr, &err) < 0)
+		fail_msg("%s", err.text);
+	return host;
+}
+
+static void check_same_hosts(const char *a, const char *b)
+{
+	uint32_t nr_a, nr_b;
+	struct host *x = parse(a, &nr_a), *y = parse(b, &nr_b);
+
+	assert_int_equal(nr_a, nr_b);
+	for (uint32_t i = 0; i < nr_a; i++)
+		if (x[i].speed != y[i].speed || x[i].cores != y[i].cores ||
+		    x[i].slots != y[i].slots || x[i].memory != y[i].memory ||
+		    x[i].memory_free != y[i].memory_free)
+			fail_msg("host %u of %s is another one in %s", i, a, b);
+	free(x);
+	free(y);
+}
+
+static uint32_t kinds_in(const char *text)
+{
+	uint32_t n = 1;
+
+	for (; *text; text++)
+		n += *text == ',';
+	return n;
+}
+
+/* What is written reads as the same hosts, and has no more kinds than there are. */
+static void written_and_read_it_is_the_same(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 2, "platform", 0);
+	for (int round = 0; round < 20 * ROUNDS; round++) {
+		uint32_t kinds;
+		char *text = draw_text(&r, &kinds), *written, *again;
+		struct error err;
+
+		if (machine_text(text, &written, &err) < 0)
+			fail_msg("%s", err.text);
+		check_same_hosts(text, written);
+		assert_int_equal(kinds_in(written), kinds);
+		assert_int_equal(machine_check(written, &err), 0);
+		assert_int_equal(machine_text(written, &again, &err), 0);
+		assert_string_equal(again, written);
+		free(text);
+		free(written);
+		free(again);
+	}
+}
+
+/* So does what a file says, but for names. */
+static void a_file_is_written_in_a_few_characters(void **state)
+{
+	struct random_stream r;
+
+	(void)state;
+	random_init(&r, 3, "platform", 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct kind k[KINDS];
+		struct error err;
+		char *written;
+
+		(void)draw_machine(&r, k);
+		if (machine_text(path, &written, &err) < 0)
+			fail_msg("%s", err.text);
+		check_same_hosts(path, written);
+		free(written);
+	}
+}
+
 static void refused(const char *text, const char *why)
 {
 	struct host *host = NULL;
@@ -209,6 +330,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_its_machine),
+		cmocka_unit_test(written_and_read_it_is_the_same),
+		cmocka_unit_test(a_file_is_written_in_a_few_characters),
 		cmocka_unit_test(what_is_wrong_is_told),
 	};
 
