@@ -363,6 +363,53 @@ static void check_most(void)
 	}
 }
 
+/* Why the first who waits does: hosts without a slot, and those with one but no memory. */
+static void expect_told(char *ret, size_t size)
+{
+	int full = 0, tight = 0;
+
+	for (uint32_t h = 0; h < HOSTS; h++) {
+		int64_t left = SLOTS * (int64_t)host_cores(&host[h]);
+
+		left = left < host[h].slots ? left : host[h].slots;
+		if (left <= host[h].nr_ranks)
+			full++;
+		else if (host[h].memory && (!host[h].memory_free || pages(h)))
+			tight++;
+	}
+	snprintf(ret, size,
+		 "no host has both a free slot and idle memory: of %d, %d have "
+		 "no slot and %d no memory",
+		 HOSTS, full, tight);
+}
+
+/* Who waits is told why: the first for want of hosts, the others for him. */
+static void check_told(void)
+{
+	const struct job *head = TAILQ_FIRST(&view.waiting), *j;
+	size_t k = 0;
+
+	plan_reset(&plan, &view);
+	for_each_waiting(j, &view) policy_explain(policy, &view, j, &plan);
+	for_each_waiting(j, &view)
+	{
+		char wanted[200], told[200];
+
+		if (j == head)
+			expect_told(wanted, sizeof(wanted));
+		else
+			snprintf(wanted, sizeof(wanted),
+				 "job %d is before it in the queue and has to "
+				 "start first",
+				 (int)head->id);
+		assert_true(k < plan.nr && plan.entry[k].job == j &&
+			    plan.entry[k].type == PLAN_DEFER);
+		because_print(&view, &plan.entry[k++].why, told, sizeof(told));
+		assert_string_equal(told, wanted);
+	}
+	assert_int_equal(plan.nr, k);
+}
+
 static void one_round(struct random_stream *r, const char *spec)
 {
 	int64_t id = 0;
@@ -385,6 +432,7 @@ static void one_round(struct random_stream *r, const char *spec)
 		if (random_below(r, 2))
 			renew(spec);
 		one_pass();
+		check_told();
 	}
 	policy_destroy(policy);
 }

@@ -362,8 +362,7 @@ static void cpu_is_as_the_program_says(void **state)
 		nsec_t t = alone(&g, 0, (uint32_t)rounds, k);
 		nsec_t gaps = t - rounds * g.compute;
 
-		assert_in_range(gaps, n * (g.gap / 2),
-				n * (g.gap / 2 + g.gap));
+		assert_in_range(gaps, n * (g.gap / 2), n * (g.gap / 2 + g.gap));
 		if (n > 100)
 			assert_in_range(gaps * 100, n * g.gap * 83 - 100 * n,
 					n * g.gap * 117);

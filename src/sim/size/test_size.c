@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/random.h"
 #include "model/terms.h"
 #include "sim/engine/sim.h"
 #include "sim/size/size.h"
@@ -214,15 +215,17 @@ static void simulate(const struct days *d, uint64_t replication,
 	struct owner_terms terms;
 	struct sim_config c = { .policy = d->policy,
 				.seed = d->seed,
-				.costs = { .migrate = d->move, .aside = true },
+				.costs = { .migrate = d->move,
+					   .aside = !d->in_turn },
 				.activity = a,
-				.terms = &terms };
+				.terms = &terms,
+				.requeue = d->requeue };
 	struct error err;
 
 	owner_terms_init(&terms);
 	terms.quiet = d->quiet;
 	terms.load = LOAD_ANY;
-	terms.disturb = UINT32_MAX;
+	terms.disturb = d->delays;
 	terms.give_back = USEC_PER_DAY;
 	if (workload_create(d->workload, &setup, &c.workload, &err) < 0 ||
 	    sim_run(&c, ret, &err) < 0)
@@ -231,24 +234,84 @@ static void simulate(const struct days *d, uint64_t replication,
 	owner_terms_clear(&terms);
 }
 
+/* Each of them is another one than light() has, now and then. */
+static struct days draw_days(struct random_stream *r)
+{
+	static const char *const policies[] = { "borrow:slice=2",
+						"stint:gain=100",
+						"stint:leave=anew,gain=100" };
+	struct days d = light();
+
+	d.policy = policies[random_below(r, 3)];
+	d.load = random_uniform(r, 0.05, 0.3);
+	d.sign = random_below(r, 2) ? OWNERS_CPU : OWNERS_CPU_KEYBOARD;
+	d.quiet = (usec_t)random_below(r, 400) * USEC_PER_SEC;
+	d.delays = random_below(r, 2) ? UINT32_MAX
+				      : 3 + (uint32_t)random_below(r, 20);
+	d.move = (usec_t)random_below(r, 90) * USEC_PER_SEC;
+	d.in_turn = random_below(r, 2);
+	d.requeue = random_below(r, 2);
+	d.seed = random_below(r, 100);
+	return d;
+}
+
+static double time_of(const struct sim_record *r)
+{
+	return usec_to_seconds(r->end - r->submit);
+}
+
+/* Responses among owners, and on the dedicated machine. */
+static void check_responses(const struct days_result *got,
+			    const struct sim_result *here,
+			    const struct sim_result *there)
+{
+	double a = 0, b = 0, ratios = 0, slow = 0;
+
+	assert_int_equal(here->nr, there->nr);
+	for (size_t i = 0; i < here->nr; i++) {
+		double x = time_of(&here->record[i]);
+		double y = time_of(&there->record[i]);
+
+		a += x;
+		b += y;
+		ratios += x / y;
+		slow += y / usec_to_seconds(there->record[i].run);
+	}
+	near(got->response, a / b);
+	near(got->slowdown, ratios / (double)here->nr);
+	near(got->dedicated, slow / (double)here->nr);
+}
+
 static void each_run_has_jobs_and_owners_of_its_own(void **state)
 {
-	const struct days d = light();
+	struct random_stream s;
+	unsigned moved = 0;
 
 	(void)state;
-	for (uint64_t i = 0; i < 3; i++) {
-		struct days_result r = run(&d, 6, i);
-		struct sim_result here;
+	random_init(&s, 1, "size", 0);
+	for (uint64_t i = 0; i < 16; i++) {
+		const struct days d = i < 3 ? light() : draw_days(&s);
+		uint32_t hosts = 4 + (uint32_t)(i % 3);
+		struct days_result r = run(&d, hosts, i);
+		struct sim_result here, there;
 		struct activity a;
 
-		a = owners_of(&d, 6, 3, i); /* the day of the jobs, and two */
+		a = owners_of(&d, hosts, 3,
+			      i); /* the day of the jobs, and two */
 		simulate(&d, i, &a, &here);
-		assert_true(here.migrations > 0);
+		simulate(&d, i, NULL, &there);
+		moved += here.migrations > 0;
+		check_responses(&r, &here, &there);
 		near(r.moves, (double)here.migrations);
+		near(r.delays, (double)here.owners.disturbed / hosts /
+				       (double)(here.end / USEC_PER_DAY + 1));
 		near(r.delays_most, here.owners.disturbed_most);
+		near(r.delays_third, here.owners.disturbed_third);
 		sim_result_clear(&here);
+		sim_result_clear(&there);
 		activity_clear(&a);
 	}
+	assert_true(moved > 6); /* or nothing was tried */
 }
 
 int main(void)

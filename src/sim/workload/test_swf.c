@@ -134,6 +134,8 @@ static char *write_trace(struct random_stream *r, bool extra)
 			fputs(random_below(r, 2) ? "; 1 2 3\n" : " \n", f);
 		put_line(f, r, &line[i]);
 		fputs(extra ? " 7 x" : "", f);
+		if (!random_below(r, 3))
+			put_blanks(f, r);
 		if (i + 1 < nr_lines || random_below(r, 2))
 			fputs(random_below(r, 2) ? "\n" : "\r\n", f);
 	}
@@ -253,28 +255,58 @@ static void check_links(const struct swf_trace *t, const struct line **job,
 	assert_int_equal(t->no_think, lacks.think);
 }
 
-/* Each line is counted once; of a line that is behind those wanted nothing is. */
-static void check_counts(const struct swf_trace *t,
-			 const struct swf_options *how)
+/* Why lines are no jobs. */
+struct left_out {
+	size_t no_run, no_size, large, cancelled;
+};
+
+static struct left_out count_left_out(const struct swf_options *how)
 {
-	size_t no_run = 0, no_size = 0, cancelled = 0, large = 0, low = 0;
-	size_t unknown = 0;
+	struct left_out n = { 0 };
 
 	for (int i = 0; i < nr_lines; i++) {
 		const struct line *l = &line[i];
 
-		no_run += l->run <= 0;
-		no_size += l->run > 0 && size_of(l) <= 0;
-		cancelled += l->run > 0 && size_of(l) > 0 && !is_job(l, how);
-		large += is_job(l, how) && size_of(l) > procs_of(how);
+		n.no_run += l->run <= 0;
+		n.no_size += l->run > 0 && size_of(l) <= 0;
+		n.cancelled += l->run > 0 && size_of(l) > 0 && !is_job(l, how);
+		n.large += is_job(l, how) && size_of(l) > procs_of(how);
+	}
+	return n;
+}
+
+/* A trace of which no line is a job says why; one without lines has none. */
+static void check_nothing_left(const char *text, const struct swf_options *how)
+{
+	struct left_out n = count_left_out(how);
+	char wanted[200];
+
+	snprintf(wanted, sizeof(wanted),
+		 "t: no job in it can be simulated: %zu without a run time, "
+		 "%zu without a size, %zu larger than %d processors, %zu "
+		 "cancelled",
+		 n.no_run, n.no_size, n.large, (int)procs_of(how), n.cancelled);
+	assert_string_equal(text, nr_lines ? wanted : "t: no job in it");
+}
+
+/* Each line is counted once; of a line that is behind those wanted nothing is. */
+static void check_counts(const struct swf_trace *t,
+			 const struct swf_options *how)
+{
+	struct left_out n = count_left_out(how);
+	size_t low = 0, unknown = 0;
+
+	for (int i = 0; i < nr_lines; i++) {
+		const struct line *l = &line[i];
+
 		unknown += is_job(l, how) && l->estimate <= 0;
 		low += is_job(l, how) && l->estimate > 0 &&
 		       l->estimate < l->run && !how->keep_low;
 	}
-	assert_int_equal(t->no_run, no_run);
-	assert_int_equal(t->no_size, no_size);
-	assert_int_equal(t->cancelled, cancelled);
-	assert_int_equal(t->too_large, large);
+	assert_int_equal(t->no_run, n.no_run);
+	assert_int_equal(t->no_size, n.no_size);
+	assert_int_equal(t->cancelled, n.cancelled);
+	assert_int_equal(t->too_large, n.large);
 	assert_int_equal(t->no_estimate, unknown);
 	assert_int_equal(t->raised, low);
 }
@@ -284,7 +316,8 @@ static struct swf_options draw_options(struct random_stream *r)
 	struct swf_options how = {
 		.procs = random_below(r, 2) ? 0
 					    : 1 + (uint32_t)random_below(r, 20),
-		.extra = SWF_EXTRA_IGNORE,
+		.extra = random_below(r, 2) ? SWF_EXTRA_IGNORE
+					    : SWF_EXTRA_REFUSE,
 		.drop_cancelled = random_below(r, 2),
 		.exact = random_below(r, 2),
 		.keep_low = random_below(r, 2),
@@ -310,17 +343,24 @@ static void a_trace_is_read_as_it_is_said(void **state)
 		struct error err;
 		char *text;
 		int nr, rc;
+		bool extra = !random_below(&r, 4);
 
-		nr_lines = 1 + (int)random_below(&r, JOBS);
+		nr_lines = (int)random_below(&r, random_below(&r, 4) ? JOBS + 1
+								     : 3);
 		for (int i = 0; i < nr_lines; i++)
 			draw_line(&r, i);
-		text = write_trace(&r, random_below(&r, 2));
+		text = write_trace(&r, extra);
 		nr = choose_lines(&how, job);
 		rc = swf_parse(text, strlen(text), "t", &how, &t, &err);
 		free(text);
+		if (nr_lines && extra && how.extra == SWF_EXTRA_REFUSE) {
+			assert_int_equal(rc, -EINVAL);
+			assert_non_null(strstr(err.text, "more than 18"));
+			continue;
+		}
 		if (!nr) {
 			assert_int_equal(rc, -EINVAL);
-			assert_non_null(strstr(err.text, "no job in it"));
+			check_nothing_left(err.text, &how);
 			continue;
 		}
 		if (rc < 0)
