@@ -218,7 +218,7 @@ static int make_script(struct sim_script *ret, struct error *err)
 	return r;
 }
 
-static int check_times(const struct sim_result *r, struct error *err)
+int law_check_times(const struct sim_result *r, struct error *err)
 {
 	for (size_t i = 0; i < r->nr; i++)
 		if (r->record[i].end < r->record[i].submit)
@@ -244,7 +244,7 @@ int64_t law_failures(const char *policy, struct error *err)
 	if (!r)
 		r = run_watched(&c, &w, &result, err);
 	if (!r) {
-		r = check_times(&result, err);
+		r = law_check_times(&result, err);
 		sim_result_clear(&result);
 	}
 	workload_destroy(c.workload);

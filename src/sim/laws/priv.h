@@ -47,6 +47,29 @@ int law_check_work(const struct sim_result *r, bool shared,
 		   struct error *err) must_check;
 int law_check_little(const struct sim_result *r, struct error *err) must_check;
 
+/* Each job that was submitted has ended, whatever befell it. */
+int law_check_times(const struct sim_result *r, struct error *err) must_check;
+
+/* So many of LAW_PROCS processors are somebody's from..to, which is known since told. */
+struct law_booking {
+	usec_t told, from, to;
+	int64_t procs;
+};
+
+/* One who watches a run, and knows what was booked. */
+struct law_booked {
+	const struct law_booking *booking;
+	int nr;
+	unsigned flags;	 /* the policy's */
+	usec_t at;	 /* the instant looked at */
+	char wrong[200]; /* as of at; it may be put right within the instant */
+	struct finding found;
+	int64_t checks, refused, begun;
+};
+
+/* Is what holds between instants so now?  w->wrong says what is not. */
+void law_check_instant(struct law_booked *w, const struct view *view);
+
 /* Each job started and ended at the same time, on as many processors; says of which two
  * runs that is not so. */
 int law_compare(const struct sim_result *a, const struct sim_result *b,

@@ -20,22 +20,6 @@
 
 #define NR_MAX 40
 
-struct booking {
-	usec_t told, from, to;
-	int64_t procs;
-};
-
-/* One who watches a run, and knows what was booked. */
-struct watch {
-	const struct booking *booking;
-	int nr;
-	unsigned flags;	 /* the policy's */
-	usec_t at;	 /* the instant looked at */
-	char wrong[200]; /* as of at; it may be put right within the instant */
-	struct finding found;
-	int64_t checks, refused, begun;
-};
-
 /* Active ranks of jobs that started at that time or later. */
 static int64_t used_since(const struct view *view, usec_t start)
 {
@@ -58,8 +42,8 @@ static int64_t booked_cores(const struct view *view)
 }
 
 /* Hosts that are shared are reserved as a whole, from the announcement on. */
-static void check_shared(struct watch *w, const struct view *view,
-			 const struct booking *b)
+static void check_shared(struct law_booked *w, const struct view *view,
+			 const struct law_booking *b)
 {
 	const struct job *j;
 
@@ -73,15 +57,14 @@ static void check_shared(struct watch *w, const struct view *view,
 			 "job %d is on a booked host", (int)j->id);
 }
 
-/* Is what holds between instants so now? */
-static void check_instant(struct watch *w, const struct view *view)
+void law_check_instant(struct law_booked *w, const struct view *view)
 {
 	int64_t procs = 0; /* reserved now */
 	const struct host *h;
 
 	w->wrong[0] = '\0';
 	for (int i = 0; i < w->nr; i++) {
-		const struct booking *b = &w->booking[i];
+		const struct law_booking *b = &w->booking[i];
 
 		if (view->now < b->told || view->now >= b->to)
 			continue;
@@ -116,19 +99,19 @@ static void check_instant(struct watch *w, const struct view *view)
 static void on_event(void *data, const struct view *view,
 		     const struct event *event)
 {
-	struct watch *w = data;
+	struct law_booked *w = data;
 
 	if (event->at > w->at && w->wrong[0])
 		finding_note(&w->found, view, "it was so before: %s", w->wrong);
 	w->at = event->at;
 	w->checks++;
-	check_instant(w, view);
+	law_check_instant(w, view);
 }
 
 static void on_plan(void *data, const struct view *view,
 		    const struct plan *plan)
 {
-	struct watch *w = data;
+	struct law_booked *w = data;
 	char text[200];
 
 	for (size_t i = 0; i < plan->nr; i++) {
@@ -142,7 +125,7 @@ static void on_plan(void *data, const struct view *view,
 }
 
 /* Reservations: of times in which jobs come, known at once or as they come. */
-static int make_bookings(struct booking *b, uint64_t seed, bool at_once)
+static int make_bookings(struct law_booking *b, uint64_t seed, bool at_once)
 {
 	struct random_stream r;
 	usec_t t = 0;
@@ -155,7 +138,7 @@ static int make_bookings(struct booking *b, uint64_t seed, bool at_once)
 			(1 + (usec_t)random_below(&r, 800)) * USEC_PER_SEC;
 
 		t += 100 * USEC_PER_SEC;
-		b[n] = (struct booking){
+		b[n] = (struct law_booking){
 			.told = at_once ? 0 : t,
 			.from = t + lead,
 			.to = t + lead + length,
@@ -166,8 +149,8 @@ static int make_bookings(struct booking *b, uint64_t seed, bool at_once)
 	return n;
 }
 
-static int make_script(const struct booking *b, int n, struct sim_script *ret,
-		       struct error *err)
+static int make_script(const struct law_booking *b, int n,
+		       struct sim_script *ret, struct error *err)
 {
 	char *text = NULL;
 	size_t size;
@@ -230,7 +213,7 @@ struct setting {
 };
 
 /* What is known only when the run is over. */
-static int check_run(const struct watch *w, const struct sim_result *r,
+static int check_run(const struct law_booked *w, const struct sim_result *r,
 		     struct error *err)
 {
 	if (w->found.text[0])
@@ -257,8 +240,9 @@ static int check_run(const struct watch *w, const struct sim_result *r,
 static int64_t run(const char *policy, const struct setting *s, uint64_t seed,
 		   struct error *err)
 {
-	struct booking booking[NR_MAX];
-	struct watch w = { .booking = booking, .flags = law_flags(policy) };
+	struct law_booking booking[NR_MAX];
+	struct law_booked w = { .booking = booking,
+				.flags = law_flags(policy) };
 	const struct sim_observer watch = { .event = on_event,
 					    .plan = on_plan,
 					    .data = &w };

@@ -220,6 +220,120 @@ static void each_error_in_counts_is_found(void **state)
 	}
 }
 
+/* ---- reservations ---- */
+
+static struct law_booking booking = { .told = 10, .from = 20, .to = 30 };
+
+/* Is something wrong with the view as it is at that time? */
+static bool wrong_at(usec_t at, unsigned flags)
+{
+	struct law_booked w = { .booking = &booking, .nr = 1, .flags = flags };
+
+	view.now = at;
+	law_check_instant(&w, &view);
+	return w.wrong[0];
+}
+
+/* LAW_PROCS cores of hosts, of which those of the last ones are booked; all others are used
+ * by a job that came then. */
+static void book(usec_t start)
+{
+	struct host hosts[HOSTS] = { { .name = NULL } };
+	uint32_t on[LAW_PROCS], n = LAW_PROCS - (uint32_t)booking.procs;
+	struct job *j;
+
+	for (int i = 0; i < 4; i++)
+		hosts[i] = (struct host){
+			.speed = 1, .cores = 4, .slots = 1000, .up = true
+		};
+	view_init_hosts(&view, hosts, 4);
+	view.now = start;
+	for (uint32_t i = 0; i < LAW_PROCS; i++)
+		on[i] = i / 4;
+	j = view_job_create(&view);
+	j->id = 1;
+	j->size = j->min_size = n;
+	apply(EVENT_ARRIVE, j, 0, NULL);
+	apply(EVENT_START, j, n, on);
+	for (uint32_t i = n; i < LAW_PROCS; i++)
+		view.hosts[i / 4].booked++;
+}
+
+/*
+ * While it lasts all its cores are booked, and who has come since it was told has none of
+ * them; before and behind it none is.
+ */
+static void who_runs_on_what_is_reserved_is_found(void **state)
+{
+	(void)state;
+	random_init(&rnd, 4, "broken", 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		bool early = i % 2;
+
+		booking.procs = 1 + below(LAW_PROCS / 2);
+		book(early ? 5 : 12);
+		assert_false(wrong_at(20, 0));
+		assert_false(wrong_at(29, 0));
+		assert_true(wrong_at(19, 0)); /* nothing is booked yet */
+		assert_true(wrong_at(30, 0)); /* or any more */
+		view.hosts[3].booked--;
+		assert_true(wrong_at(25, 0));
+		view.hosts[3].booked++;
+		TAILQ_FIRST(&view.running)->n++; /* one too many */
+		assert_int_equal(wrong_at(25, 0), !early);
+		TAILQ_FIRST(&view.running)->n--;
+		view_clear(&view);
+	}
+}
+
+/* Where all is known from the beginning no booked core runs anything. */
+static void a_booked_core_that_runs_is_found(void **state)
+{
+	(void)state;
+	random_init(&rnd, 5, "broken", 0);
+	booking.told = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct host *h;
+
+		booking.procs = 1 + below(LAW_PROCS / 2);
+		book(0);
+		h = &view.hosts[below(4)];
+		assert_false(wrong_at(25, 0));
+		h->nr_active = h->cores - h->booked + 1;
+		assert_true(wrong_at(25, 0));
+		assert_false(wrong_at(25, POLICY_SLICES));
+		view_clear(&view);
+	}
+	booking.told = 10;
+}
+
+/* Hosts that are shared are booked whole, from when that is told. */
+static void a_shared_host_that_is_reserved_is_found(void **state)
+{
+	(void)state;
+	random_init(&rnd, 6, "broken", 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		bool early = i % 2;
+
+		booking.procs = 1 + below(LAW_PROCS / 2);
+		book(early ? 5 : 12);
+		for (int h = 0; h < 4; h++)
+			view.hosts[h].booked = view.hosts[h].nr_ranks ? 0 : 4;
+		booking.procs = 0;
+		for (int h = 0; h < 4; h++)
+			booking.procs += view.hosts[h].booked;
+		assert_false(wrong_at(15, POLICY_SHARES));
+		booking.procs++;
+		assert_true(wrong_at(15, POLICY_SHARES));
+		assert_false(wrong_at(9, POLICY_SHARES));
+		assert_false(wrong_at(30, POLICY_SHARES));
+		booking.procs--;
+		view.hosts[0].booked = 4;
+		assert_int_equal(wrong_at(15, POLICY_SHARES), !early);
+		view_clear(&view);
+	}
+}
+
 /* ---- whole runs ---- */
 
 static struct sim_result result;
@@ -273,6 +387,10 @@ static void who_does_not_end_is_found(void **state)
 			j->start = j->end = -1;
 		}
 		assert_true(law_check_ended(&result, &err) < 0);
+		j->end = j->submit;
+		assert_int_equal(law_check_times(&result, &err), 0);
+		j->end--;
+		assert_true(law_check_times(&result, &err) < 0);
 		*j = right;
 	}
 	assert_int_equal(law_check_ended(&result, &err), 0);
@@ -356,6 +474,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_error_on_hosts_is_found),
 		cmocka_unit_test(each_error_in_counts_is_found),
+		cmocka_unit_test(who_runs_on_what_is_reserved_is_found),
+		cmocka_unit_test(a_booked_core_that_runs_is_found),
+		cmocka_unit_test(a_shared_host_that_is_reserved_is_found),
 		cmocka_unit_test_setup_teardown(who_does_not_end_is_found,
 						run_one, end_run),
 		cmocka_unit_test_setup_teardown(lost_work_is_found, run_one,
