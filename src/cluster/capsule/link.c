@@ -325,8 +325,9 @@ void link_cut(struct capsule_link *l, bool plugged)
 		return;
 	}
 	fast_path_plug(l->fast, false);
-	(void)!net_neighbour_put(l->inside, l->eth0, gateway(), nobody_mac,
-				 NULL);
+	if (l->inside) /* else it could not be entered */
+		(void)!net_neighbour_put(l->inside, l->eth0, gateway(),
+					 nobody_mac, NULL);
 	/* From then on nothing goes there that would ask for the neighbour. */
 	(void)!net_route_delete(l->host, &route, NULL);
 	l->cut = !net_neighbour_delete(l->host, l->index, l->address, NULL);
