@@ -48,7 +48,8 @@ static int check_jobs(const struct ctl_peer *p, int64_t had, int64_t more,
 int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		   struct error *err)
 {
-	int64_t tasks = (s->n_tasks ? (int64_t)s->n_tasks : 1) + !!*s->at_end;
+	int64_t tasks = s->n_tasks ? (int64_t)s->n_tasks : 1;
+	int64_t at_end = *s->at_end != 0; /* a job of one rank */
 	int64_t most = p->ctl->conf->user_ranks;
 	const struct ctl_user_jobs *u;
 	struct ctl_user_jobs t;
@@ -57,8 +58,8 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		return 0;
 	u = ctl_user_jobs_find(p->ctl, p->name);
 	t = u ? *u : (struct ctl_user_jobs){ .jobs = 0 };
-	t.ranks += s->ranks * tasks;
-	t.bytes += (int64_t)ctl_job_size(s) * tasks;
+	t.ranks += s->ranks * tasks + at_end;
+	t.bytes += (int64_t)ctl_job_size(s) * (tasks + at_end);
 	if (t.bytes > CTL_USER_BYTES)
 		return error_set(err, -EDQUOT,
 				 "arguments and environments of %s's jobs that "
@@ -73,7 +74,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 				 "controller): wait for some, or ask its "
 				 "administrator for more",
 				 p->name, t.ranks, most);
-	return check_jobs(p, t.jobs, tasks, err);
+	return check_jobs(p, t.jobs, tasks + at_end, err);
 }
 
 /* ---- what a job asks for ---- */
