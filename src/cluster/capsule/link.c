@@ -19,8 +19,7 @@
  * still sent, and ignored on arrival, which no protocol takes for an error.  Two
  * messages to the kernel, no grace period.
  *
- * Bridged: the host's end is a port of the bridge; unplugged, the port is
- * closed.
+ * Bridged: the host's end is a port of the bridge, which unplugged is closed.
  */
 #include <errno.h>
 #include <fcntl.h>
