@@ -128,7 +128,8 @@ static void see_tasks(const Control__Jobs *jobs, uint64_t array,
 	for (size_t i = 0; i < jobs->n_jobs; i++) {
 		const Control__JobInfo *j = jobs->jobs[i];
 
-		if (j->array != array || j->state > CONTROL__STATE__SILENT)
+		if (j->array != array ||
+		    (unsigned)j->state > CONTROL__STATE__SILENT)
 			continue;
 		seen->all++;
 		if (!seen->nr[j->state]++)
