@@ -372,6 +372,8 @@ static void the_way_out_is_no_disturbance(void **state)
 	assert_int_equal(c.disturbed, 1);
 	owner(false);
 	now += terms.give_back / 2;
+	guests(1); /* it stays as it was told */
+	assert_int_equal(lending(false).leave_by, now + terms.give_back / 2);
 	guests(0);
 	assert_int_equal(lending(false).leave_by, 0); /* nobody leaves */
 	now += HOUR;
