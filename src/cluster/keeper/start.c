@@ -219,9 +219,9 @@ static int begin_pmi(struct keeper_rank *rank, const Keeper__Pmi *pmi,
 	keeper_prepare();
 	if (!preload)
 		return error_set(err, -ELIBACC,
-				 STINT_PMI_PRELOAD
-				 " is not there; it comes "
-				 "with Stint, and ranks need it");
+				 "%s is not there; it comes with Stint, and "
+				 "ranks need it",
+				 STINT_PMI_PRELOAD);
 	keep_tmp(rank, preload, nr_tmp);
 	pmi_env_add(&rank->env, PMI_FD_IN_RANK, rank->id.rank, pmi->size,
 		    *pmi->device ? pmi->device : "eth0", preload);
