@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/xalloc.h"
 
@@ -36,6 +37,7 @@ void flights_clear(struct flights *f)
 {
 	free(f->flight);
 	free(f->pace);
+	free(f->took);
 }
 
 static double bytes_of(const struct job *job)
@@ -86,9 +88,15 @@ double flights_still(const struct flights *f, const struct job *job)
 	return most ? usec_to_seconds(most) : f->still;
 }
 
+static bool has_moved(const struct flights *f, const struct job *job)
+{
+	return job->ix < f->nr_tooks && f->took[job->ix].job == job->id;
+}
+
 double flights_last(const struct flights *f, const struct job *job)
 {
-	return f->fixed + bytes_time(f, job);
+	return has_moved(f, job) ? f->took[job->ix].seconds
+				 : f->fixed + bytes_time(f, job);
 }
 
 double flights_last_from(const struct flights *f, const struct job *job,
@@ -154,12 +162,28 @@ static void learn_pace(struct flights *f, uint32_t host, double rate)
 	*pace = *pace > 0 ? blend(*pace, rate) : rate;
 }
 
+static void set_took(struct flights *f, const struct job *job, double seconds)
+{
+	if (job->ix >= f->nr_tooks) {
+		uint32_t n = 2 * job->ix + 64;
+
+		f->took = xreallocarray(f->took, n, sizeof(*f->took));
+		memset(f->took + f->nr_tooks, 0,
+		       (n - f->nr_tooks) * sizeof(*f->took));
+		f->nr_tooks = n;
+	}
+	f->took[job->ix] = (struct took){ job->id, seconds };
+}
+
 static void learn(struct flights *f, const struct event *e,
 		  const struct flight *was)
 {
 	double took = usec_to_seconds(e->at - was->began);
 	double fixed = took - bytes_time(f, e->job);
 
+	set_took(f, e->job,
+		 has_moved(f, e->job) ? blend(flights_last(f, e->job), took)
+				      : took);
 	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
 	if (took > 0)
 		learn_pace(f, was->from, bytes_of(e->job) / took);
@@ -203,6 +227,8 @@ static void drop_job(struct flights *f, const struct job *job)
 	for (size_t i = f->nr; i-- > 0;)
 		if (f->flight[i].job == job->id)
 			drop(f, i);
+	if (has_moved(f, job))
+		f->took[job->ix].job = 0;
 }
 
 void flights_event(struct flights *f, const struct view *view,
@@ -343,6 +369,10 @@ void flights_save(const struct flights *f, FILE *to)
 	for (uint32_t i = 0; i < f->nr_paces; i++)
 		if (f->pace[i] > 0)
 			fprintf(to, "pace %" PRIu32 " %.17g\n", i, f->pace[i]);
+	for (uint32_t i = 0; i < f->nr_tooks; i++)
+		if (f->took[i].job)
+			fprintf(to, "took %" PRId64 " %.17g\n", f->took[i].job,
+				f->took[i].seconds);
 }
 
 /* Moves of a job that has gone meanwhile are not remembered. */
@@ -377,6 +407,26 @@ static int load_paces(struct flights *f, const struct view *view,
 	return 0;
 }
 
+/* A text written before these were kept has none. */
+static int load_tooks(struct flights *f, const struct view *view,
+		      const char **text)
+{
+	struct took t;
+	int n;
+
+	while (sscanf(*text, "took %" SCNd64 " %lg\n%n", &t.job, &t.seconds,
+		      &n) == 2) {
+		const struct job *job = view_find_job(view, t.job);
+
+		if (!(t.seconds >= 0 && isfinite(t.seconds)))
+			return -EINVAL;
+		if (job && job->state != JOB_WAITING)
+			set_took(f, job, t.seconds);
+		*text += n;
+	}
+	return 0;
+}
+
 int flights_load(struct flights *f, const struct view *view, const char **text)
 {
 	double fixed, still;
@@ -399,5 +449,7 @@ int flights_load(struct flights *f, const struct view *view, const char **text)
 	}
 	f->fixed = fixed;
 	f->still = still;
-	return load_paces(f, view, text);
+	if (load_paces(f, view, text) < 0)
+		return -EINVAL;
+	return load_tooks(f, view, text);
 }

@@ -31,6 +31,12 @@ struct flight {
 	bool failed;
 };
 
+/* How long moves of a job's ranks took, in seconds; the newest count most. */
+struct took {
+	int64_t job; /* 0: none has moved */
+	double seconds;
+};
+
 struct flights {
 	struct flight *flight;
 	size_t nr, cap;
@@ -43,6 +49,8 @@ struct flights {
 	 */
 	double *pace;
 	uint32_t nr_paces;
+	struct took *took; /* by the job's ix */
+	uint32_t nr_tooks;
 };
 
 /* Parameters for a policy's table; and a function that reads them. */
@@ -118,8 +126,8 @@ uint32_t flights_from(const struct flights *f, uint32_t host);
  */
 double flights_still(const struct flights *f, const struct job *job);
 /*
- * Seconds that a move of a rank of the job takes; the longer the more it is known to write
- * meanwhile, which is sent again.
+ * Seconds that a move of a rank of the job takes: as its own moves did, else by its
+ * memory, and the longer the more it is known to write meanwhile, which is sent again.
  */
 double flights_last(const struct flights *f, const struct job *job);
 /*

@@ -341,6 +341,44 @@ static void what_a_rank_writes_is_sent_again(void **state)
 	assert_int_equal(still(j), learnt);
 }
 
+/* A move of that rank to host 3 is planned, and over in that time. */
+static void moves_in(struct job *j, uint32_t rank, usec_t time)
+{
+	struct event over = {
+		.type = EVENT_MIGRATE, .job = j, .rank = rank, .host = 3
+	};
+
+	plan_reset(&plan, &view);
+	plan_migrate(&plan, j, rank, 3, (struct because){ .reason = NULL });
+	flights_note(&flights, &plan, 0);
+	view.now += time;
+	over.at = view.now;
+	flights_event(&flights, &view, &over);
+}
+
+/*
+ * Whatever its memory and what it writes would make expected: a job's moves take as long as
+ * its moves did, the newest counting three tenths; those of others do not.
+ */
+static void moves_last_as_the_job_s_did(void **state)
+{
+	struct job *j = pass_runs(1, 2, (uint32_t[]){ 2, 2 });
+	struct job *other = pass_runs(2, 1, (uint32_t[]){ 4 });
+	int others;
+
+	(void)state;
+	j->memory = other->memory = 1000 * MB;
+	others = last(other) - 1000 * flights.fixed;
+	moves_in(j, 0, 2 * SEC);
+	assert_int_equal(last(j), 2000);
+	moves_in(j, 1, 1 * SEC);
+	assert_int_equal(last(j), 1700);
+	assert_int_equal(last(other) - 1000 * flights.fixed, others);
+	flights_event(&flights, &view,
+		      &(struct event){ .type = EVENT_END, .job = j });
+	assert_int_equal(last(j) - 1000 * flights.fixed, others);
+}
+
 #define MOVERS_TEST(fn) \
 	cmocka_unit_test_setup_teardown(fn, movers_begin, movers_end)
 
@@ -357,6 +395,7 @@ int main(void)
 		MOVERS_TEST(who_has_no_moves_left_stays),
 		MOVERS_TEST(who_leaves_together_shares_the_link),
 		MOVERS_TEST(what_a_rank_writes_is_sent_again),
+		MOVERS_TEST(moves_last_as_the_job_s_did),
 	};
 
 	return cmocka_run_group_tests_name("movers", tests, NULL, NULL);
