@@ -418,6 +418,7 @@ static void controller_clear(struct ctl *ctl)
 			klink_free(TAILQ_FIRST(&ctl->hosts.at[i]->klinks));
 	while (!TAILQ_EMPTY(&ctl->jobs.list))
 		ctl_job_destroy(TAILQ_FIRST(&ctl->jobs.list));
+	sd_event_source_disable_unref(ctl->jobs.follow_pause);
 	ctl_sched_destroy(ctl);
 	for (size_t i = 0; i < ctl->hosts.nr; i++)
 		ctl_host_destroy(ctl->hosts.at[i]);
@@ -452,6 +453,7 @@ int controller_run(const struct controller_conf *conf, int ready_fd,
 	TAILQ_INIT(&ctl.jobs.list);
 	TAILQ_INIT(&ctl.jobs.ended);
 	TAILQ_INIT(&ctl.jobs.due);
+	TAILQ_INIT(&ctl.jobs.telling);
 	TAILQ_INIT(&ctl.moves);
 	process_spare();
 	signal(SIGPIPE, SIG_IGN);

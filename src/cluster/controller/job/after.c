@@ -1,6 +1,6 @@
 /*
- * after.c - jobs that are to begin after others: what is known of these, and what comes
- * of it
+ * after.c - jobs that are to begin after others: what is asked for, what is known of
+ * these, and what is said of it; follow.c has what comes of it
  *
  * Whether and how a job ended everybody sees (`stint ps`), so anybody's may be followed
  * while it is remembered; later, one's own, whose account tells it.
@@ -57,106 +57,94 @@ int ctl_after_check(Control__Submit *s, struct error *err)
 	return 0;
 }
 
-/* Why it ended is its user's; that it failed everybody sees. */
-static void note_end(Control__After *a, int exit, int reason, bool own)
-{
-	if (!exit || a->failed)
-		return;
-	a->failed = true;
-	a->exit = (uint32_t)exit;
-	a->reason = own ? (Control__Reason)reason : ENDED(EXIT_CODE);
-}
-
 /* ---- those that are forgotten */
 
 struct look {
-	Control__After *a;
-	uint32_t uid;		     /* whose job is to follow */
+	uint64_t job;
 	const struct ctl_peer *peer; /* who asks; NULL: we do */
-	bool found;
+	Control__Account *account;
 };
 
-static bool may_know(const struct look *l, const char *user)
+static bool may_know(const struct ctl_peer *p, const char *user)
 {
-	return !l->peer || l->peer->role == ROLE_ADMIN ||
-	       !strcmp(l->peer->name, user);
+	return !p || p->role == ROLE_ADMIN || !strcmp(p->name, user);
 }
 
 static bool on_account(void *arg, const struct store_account *row)
 {
 	struct look *l = arg;
-	Control__Account *account =
-		control__account__unpack(NULL, row->n, row->data);
-	bool more = false;
 
-	if (!account || !may_know(l, row->user))
-		goto out;
-	if (!l->found && row->job == l->a->job)
-		l->a->whole |= account->array == row->job;
-	else if (!l->a->whole || account->array != l->a->job)
-		goto out;
-	l->found = true;
-	note_end(l->a, (int)account->exit, (int)account->reason,
-		 account->uid == l->uid);
-	more = l->a->whole;
-out:
-	if (account)
-		control__account__free_unpacked(account, NULL);
-	return more;
+	if (row->job == l->job && may_know(l->peer, row->user))
+		l->account = control__account__unpack(NULL, row->n, row->data);
+	return false;
 }
 
-/* By the accounts of it, or of all of an array that has no task left that is not over. */
-static bool look_up(struct ctl *ctl, const struct ctl_peer *p,
-		    Control__After *a, uint32_t uid)
+/* By the job's account: its own end, and whether it is the first of an array. */
+static bool look_back(struct ctl *ctl, const struct ctl_peer *p, uint64_t id,
+		      bool *array, struct ctl_end *ret)
 {
-	struct look l = { .a = a, .peer = p, .uid = uid };
+	struct look l = { .job = id, .peer = p };
+	const Control__Account *a;
 
-	store_each_account(ctl->store, a->job, on_account, &l);
-	return l.found;
+	store_each_account(ctl->store, id, on_account, &l);
+	a = l.account;
+	if (!a)
+		return false;
+	*array = a->array == id;
+	*ret = (struct ctl_end){ .over = true,
+				 .failed = a->exit != 0,
+				 .exit = (int)a->exit,
+				 .reason = (int)a->reason,
+				 .uid = a->uid };
+	control__account__free_unpacked(l.account, NULL);
+	return true;
+}
+
+/* From the end of an array's first job to that of the array. */
+static void end_whole(struct ctl *ctl, uint64_t id, struct ctl_end *end)
+{
+	struct store_array row;
+
+	if (!ctl_array_recall(ctl, id, &row))
+		return;
+	end->failed = row.exit != 0;
+	end->exit = row.exit;
+	end->reason = row.reason;
 }
 
 /* ---- what there is when it comes */
 
-static void look_at_array(struct ctl *ctl, const struct ctl_array *array,
-			  Control__After *a, uint32_t uid)
+static bool look_up(struct ctl_peer *p, Control__After *a, struct ctl_end *ret)
 {
-	a->whole = true;
-	if (array->failed)
-		note_end(a, array->exit, array->reason, array->uid == uid);
-	else if (array->tasks <= array->last - array->id)
-		(void)look_up(ctl, NULL, a,
-			      uid); /* of those that are forgotten */
-	a->over = !array->open;
-}
+	const struct ctl_array *array = ctl_array_find(p->ctl, a->job);
+	const struct ctl_job *job = ctl_job_find(p->ctl, a->job);
+	bool whole = array != NULL;
 
-static void look_at_job(const struct ctl_job *job, Control__After *a,
-			uint32_t uid)
-{
-	a->over = job->state == STATE(DONE);
-	if (a->over)
-		note_end(a, job->exit, job->reason, job->spec->uid == uid);
+	if (array)
+		*ret = ctl_end_of_array(array);
+	else if (job)
+		*ret = ctl_end_of_job(job);
+	else if (!look_back(p->ctl, p, a->job, &whole, ret))
+		return false;
+	else if (whole)
+		end_whole(p->ctl, a->job, ret);
+	a->whole = whole;
+	return true;
 }
 
 static int resolve(struct ctl_peer *p, Control__After *a, uint32_t uid,
 		   struct error *err)
 {
-	const struct ctl_array *array = ctl_array_find(p->ctl, a->job);
-	const struct ctl_job *job = ctl_job_find(p->ctl, a->job);
+	struct ctl_end end;
 
-	if (array) {
-		look_at_array(p->ctl, array, a, uid);
-	} else if (job) {
-		look_at_job(job, a, uid);
-	} else if (look_up(p->ctl, p, a, uid)) {
-		a->over = true;
-	} else {
+	if (!look_up(p, a, &end))
 		return error_set(
 			err, -ESRCH,
 			"--after: no job %" PRIu64
 			", or nothing is known of it any more; "
 			"`stint ps --all` and `stint history` list them",
 			a->job);
-	}
+	ctl_after_note(a, &end, uid);
 	return 0;
 }
 
@@ -167,6 +155,43 @@ int ctl_after_resolve(struct ctl_peer *p, Control__Submit *s, struct error *err)
 	for (size_t i = 0; i < s->n_after && !r; i++)
 		r = resolve(p, s->after[i], s->uid, err);
 	return r;
+}
+
+/* What is followed may have ended while no controller could tell of it. */
+static struct ctl_end look_again(struct ctl *ctl, const struct ctl_awaited *a)
+{
+	const struct ctl_array *array = ctl_array_find(ctl, a->key.id);
+	const struct ctl_job *job = ctl_job_find(ctl, a->key.id);
+	struct ctl_end end;
+	bool first;
+
+	if (a->key.whole && array)
+		return ctl_end_of_array(array);
+	if (!a->key.whole && job)
+		return ctl_end_of_job(job);
+	if (!look_back(ctl, NULL, a->key.id, &first, &end))
+		return (struct ctl_end){ .over = true,
+					 .failed = true,
+					 .exit = EXIT_FAILURE,
+					 .reason = ENDED(RANK_LOST) };
+	if (a->key.whole)
+		end_whole(ctl, a->key.id, &end);
+	return end;
+}
+
+void ctl_afters_settle(struct ctl *ctl)
+{
+	struct ctl_awaited *a, *next;
+	struct ctl_job *job;
+
+	HASH_ITER (hh, ctl->jobs.awaited, a, next) {
+		struct ctl_end end = look_again(ctl, a);
+
+		ctl_awaited_tell(ctl, a, &end);
+	}
+	TAILQ_FOREACH (job, &ctl->jobs.list, link)
+		ctl_after_decide(job);
+	ctl_sched_soon(ctl);
 }
 
 /* ---- what comes of it */
@@ -188,95 +213,21 @@ static const Control__After *spoilt(const struct ctl_job *job)
 	return NULL;
 }
 
-void ctl_after_decide(struct ctl_job *job)
+bool ctl_after_decided(const struct ctl_job *job)
 {
 	bool over = true;
 
-	if (job->after != AFTER_WAITS)
-		return;
 	for (size_t i = 0; i < job->spec->n_after; i++)
 		over &= job->spec->after[i]->over;
-	if (!over && !spoilt(job))
+	return over || spoilt(job);
+}
+
+void ctl_after_decide(struct ctl_job *job)
+{
+	if (job->after != AFTER_WAITS || !ctl_after_decided(job))
 		return;
 	ctl_after_is_due(job);
 	ctl_sched_soon(job->ctl);
-}
-
-static void tell_follower(const struct ctl_job *job, struct ctl_follows *f,
-			  bool over)
-{
-	struct ctl_job *follower = f->job;
-	Control__After *a = ctl_after_of(f);
-
-	if (!over && a->failed)
-		return; /* another task of it has */
-	note_end(a, job->exit, job->reason,
-		 job->spec->uid == follower->spec->uid);
-	a->over = over;
-	if (over)
-		ctl_after_drop(f);
-	if (!follower->spec->held)
-		ctl_after_tell(follower);
-	ctl_job_store(follower);
-	ctl_after_decide(follower);
-}
-
-static void tell_followers(const struct ctl_job *job, uint64_t id, bool whole,
-			   bool over)
-{
-	struct ctl_awaited *a = ctl_awaited_find(job->ctl, id, whole);
-	struct ctl_follows *f, *next;
-
-	if (!a || (!over && !job->exit))
-		return;
-	/* the last one that is dropped takes the list along */
-	for (f = TAILQ_FIRST(&a->by); f; f = next) {
-		next = TAILQ_NEXT(f, link);
-		tell_follower(job, f, over);
-	}
-}
-
-void ctl_after_ended(const struct ctl_job *job)
-{
-	if (!job->ctl->jobs.awaited)
-		return;
-	tell_followers(job, job->id, false, true);
-	if (job->array)
-		tell_followers(job, job->array->id, true, !job->array->open);
-}
-
-/* Those that were not over when the last controller knew of it may be now. */
-static void look_again(struct ctl *ctl, struct ctl_follows *f)
-{
-	Control__After *a = ctl_after_of(f);
-	const struct ctl_array *array = ctl_array_find(ctl, a->job);
-	const struct ctl_job *job = ctl_job_find(ctl, a->job);
-	uint32_t uid = f->job->spec->uid;
-
-	if (a->whole && array) {
-		look_at_array(ctl, array, a, uid);
-	} else if (!a->whole && job) {
-		look_at_job(job, a, uid);
-	} else {
-		a->over = true;
-		if (!look_up(ctl, NULL, a, uid))
-			note_end(a, 1, ENDED(RANK_LOST),
-				 true); /* nobody knows */
-	}
-	if (a->over)
-		ctl_after_drop(f);
-}
-
-void ctl_afters_settle(struct ctl *ctl)
-{
-	struct ctl_job *job;
-
-	TAILQ_FOREACH (job, &ctl->jobs.list, link) {
-		for (size_t i = 0; job->follows && i < job->spec->n_after; i++)
-			if (job->follows[i].of)
-				look_again(ctl, &job->follows[i]);
-		ctl_after_decide(job);
-	}
 }
 
 static char *put_env(const Control__Submit *s, const char *name,

@@ -9,6 +9,7 @@
 
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/keepers/keepers.h"
+#include "cluster/controller/state/after.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/state.h"
@@ -33,7 +34,7 @@ static bool in_use(const struct ctl_job *job)
 /* May the job be forgotten, as far as others are concerned?  It is over. */
 static bool is_left(const struct ctl_job *job)
 {
-	return !job->client && !in_use(job);
+	return !job->client && !in_use(job) && !ctl_job_is_awaited(job);
 }
 
 /* Somebody may come who asks for more than its account tells. */

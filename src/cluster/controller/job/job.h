@@ -28,8 +28,8 @@ int ctl_job_must_wait(const struct ctl_job *job, struct error *err) must_check;
 
 /* Submit a job, or all jobs of an array.  Changes s, a part of the message. */
 void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *s);
-/* Have jobs that are due (state/after.h) come or end: some of them. */
-void ctl_jobs_follow(struct ctl *ctl);
+/* The job, which waits outside of the view, is to start as soon as it can. */
+void ctl_job_enter(struct ctl_job *job);
 /* Hand jobs of arrays whose turn has come to the policy. */
 void ctl_arrays_go_on(struct ctl *ctl);
 
@@ -40,7 +40,9 @@ int ctl_after_check(Control__Submit *s, struct error *err) must_check;
 /* Put what is known of them into the request; -ESRCH: nothing is. */
 int ctl_after_resolve(struct ctl_peer *p, Control__Submit *s,
 		      struct error *err) must_check;
-/* The job is due if all that it is to follow are over, or one has spoilt it. */
+/* Are all that it is to follow over, or has one spoilt it? */
+bool ctl_after_decided(const struct ctl_job *job);
+/* If so, and it waits for them, it is due. */
 void ctl_after_decide(struct ctl_job *job);
 /* Set its why to what it waits for. */
 void ctl_after_tell(struct ctl_job *job);
@@ -48,10 +50,15 @@ void ctl_after_tell(struct ctl_job *job);
 char *ctl_after_spoilt(const struct ctl_job *job);
 /* All are over: it may begin, and finds in its environment how they ended. */
 void ctl_after_done(struct ctl_job *job);
-/* The job is over: whoever follows it knows that, in the same transaction. */
-void ctl_after_ended(const struct ctl_job *job);
 /* After a restart: look again at all that are waited for. */
 void ctl_afters_settle(struct ctl *ctl);
+
+/* ---- follow.c */
+
+/* The job is over: whoever follows it is told soon. */
+void ctl_after_ended(const struct ctl_job *job);
+/* Tell some followers; they, and jobs that are due (state/after.h), come or end. */
+void ctl_jobs_follow(struct ctl *ctl);
 
 /* ---- forget.c */
 

@@ -21,8 +21,6 @@
 #include "core/log.h"
 #include "core/xalloc.h"
 
-/* in a pass, so that others come between those of a large array */
-enum { FOLLOW_MOST = 256 };
 #define AT_END_LIMIT ((uint64_t)(10 * 60 * USEC_PER_SEC))
 
 /*
@@ -124,6 +122,11 @@ static void enter(struct ctl_job *job, const uint32_t *hosts)
 		ctl_job_is_outside(job);
 	else
 		ctl_sched_arrive(job);
+}
+
+void ctl_job_enter(struct ctl_job *job)
+{
+	enter(job, NULL);
 }
 
 /* All checks that can be made before the job exists. */
@@ -290,8 +293,10 @@ static int submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked,
 	audit_submitted(p, job);
 	tell_submitted(p, re, job);
 	enter(job, hosts);
-	if (t->nr)
+	if (t->nr) {
 		submit_others(ctl, asked, t);
+		ctl_array_store(ctl, job->array);
+	}
 	if (*at_end)
 		submit_at_end(job, t, asked, at_end);
 	free(hosts);
@@ -349,38 +354,6 @@ void ctl_jobs_start_named(struct ctl *ctl)
 		if (!job->model)
 			ctl_job_is_outside(job);
 	}
-}
-
-/* It may begin, or never will. */
-static void follow(struct ctl_job *job)
-{
-	char *why = ctl_after_spoilt(job);
-
-	if (why) {
-		ctl_job_set_reason(job, ENDED(DEPENDENCY), "");
-		ctl_job_fail(job, -1, EXIT_FAILURE, "%s", why);
-		free(why);
-		return;
-	}
-	ctl_after_done(job);
-	if (!job->spec->held)
-		ctl_job_set_why(job, "");
-	ctl_job_store(job);
-	enter(job, NULL);
-}
-
-/* One that ends may be what the next one waited for. */
-void ctl_jobs_follow(struct ctl *ctl)
-{
-	struct ctl_job *job;
-
-	for (int n = 0; n < FOLLOW_MOST; n++) {
-		job = TAILQ_FIRST(&ctl->jobs.due);
-		if (!job)
-			return;
-		follow(job);
-	}
-	ctl_sched_soon(ctl);
 }
 
 void ctl_arrays_go_on(struct ctl *ctl)

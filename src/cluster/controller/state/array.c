@@ -79,18 +79,95 @@ void ctl_array_join(struct ctl_job *job)
 	job->array = a;
 }
 
-void ctl_array_over(const struct ctl_job *job)
+bool ctl_array_over(const struct ctl_job *job)
 {
 	struct ctl_array *a = job->array;
 
 	if (!a)
-		return;
+		return false;
 	a->open--;
 	if (!job->exit || a->failed)
-		return;
+		return !a->open;
 	a->failed = true;
 	a->exit = job->exit;
 	a->reason = job->reason;
+	return true;
+}
+
+/* ---- as a whole, in the store */
+
+void ctl_array_store(struct ctl *ctl, const struct ctl_array *a)
+{
+	store_put_array(ctl->store,
+			&(struct store_array){ .id = a->id,
+					       .last = a->last,
+					       .exit = a->exit,
+					       .reason = a->reason,
+					       .ended = a->open ? 0
+								: ctl_now() });
+}
+
+static bool add_task(void *arg, const struct store_account *row)
+{
+	Control__Account *account =
+		control__account__unpack(NULL, row->n, row->data);
+	struct store_array *a = arg;
+	bool is_of = account && account->array == a->id;
+
+	if (is_of) {
+		a->last = row->job;
+		if (account->exit && !a->exit) {
+			a->exit = (int)account->exit;
+			a->reason = (int)account->reason;
+		}
+	}
+	if (account)
+		control__account__free_unpacked(account, NULL);
+	return is_of;
+}
+
+/* A controller of before there were rows of arrays had it: its accounts are read once. */
+static bool recall_tasks(struct ctl *ctl, uint64_t id, struct store_array *ret)
+{
+	struct store_array a = { .id = id, .ended = ctl_now() };
+
+	store_each_account(ctl->store, id, add_task, &a);
+	if (!a.last)
+		return false;
+	*ret = a;
+	return true;
+}
+
+bool ctl_array_recall(struct ctl *ctl, uint64_t id, struct store_array *ret)
+{
+	if (store_find_array(ctl->store, id, ret))
+		return true;
+	if (!recall_tasks(ctl, id, ret))
+		return false;
+	store_put_array(ctl->store, ret);
+	return true;
+}
+
+void ctl_arrays_read(struct ctl *ctl)
+{
+	struct ctl_array *a, *next;
+
+	HASH_ITER (by_id, ctl->jobs.arrays, a, next) {
+		struct store_array row = { .id = a->id };
+		bool stored = store_find_array(ctl->store, a->id, &row);
+
+		if (!stored)
+			(void)recall_tasks(ctl, a->id, &row);
+		if (row.last > a->last)
+			a->last = row.last;
+		if (row.exit) {
+			a->failed = true;
+			a->exit = row.exit;
+			a->reason = row.reason;
+		}
+		if (!stored)
+			ctl_array_store(ctl, a);
+	}
 }
 
 void ctl_array_leave(struct ctl_job *job)

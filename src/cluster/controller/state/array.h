@@ -22,9 +22,8 @@ struct ctl_array {
 	uint64_t next;	   /* no job below it waits for its turn */
 	uint32_t uid;	   /* whose they are */
 	uint32_t open;	   /* how many are not over */
-	/* one of those that this controller knew has failed, like this */
-	bool failed;
-	int exit, reason;
+	bool failed;	   /* one of them has, forgotten ones too, like this: */
+	int exit, reason;  /* of the first one */
 	UT_hash_handle by_id;
 };
 
@@ -43,8 +42,14 @@ bool ctl_array_means(const struct ctl_job *job,
 /* Add or remove a job; does nothing for one that is not of an array. */
 void ctl_array_join(struct ctl_job *job);
 void ctl_array_leave(struct ctl_job *job);
-/* The job is over; its state is DONE. */
-void ctl_array_over(const struct ctl_job *job);
+/* The job is over; its state is DONE.  True if ctl_array_store() is to tell more of it. */
+bool ctl_array_over(const struct ctl_job *job);
+/* Store how the array has ended so far. */
+void ctl_array_store(struct ctl *ctl, const struct ctl_array *a);
+/* After a restart: what is known of the arrays beside their jobs. */
+void ctl_arrays_read(struct ctl *ctl);
+/* What is stored of the array; false: nothing.  It may be forgotten. */
+bool ctl_array_recall(struct ctl *ctl, uint64_t id, struct store_array *ret);
 
 /*
  * May the job start, as far as its array is concerned?  If so, it has a turn from now

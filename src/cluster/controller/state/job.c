@@ -259,7 +259,6 @@ static void be_over(struct ctl_job *job)
 	job->ctl->jobs.nr_ended++;
 	TAILQ_INSERT_TAIL(&job->ctl->jobs.ended, job, over);
 	ctl_user_jobs_over(job);
-	ctl_array_over(job);
 	ctl_after_leave(job);
 	shed(job);
 }
@@ -278,6 +277,8 @@ void ctl_job_set_state(struct ctl_job *job, int state)
 		ctl_array_turn_over(job);
 		free_addresses(job);
 		be_over(job);
+		if (ctl_array_over(job))
+			ctl_array_store(job->ctl, job->array);
 	}
 	if (!passes)
 		ctl_job_store(job);
@@ -385,7 +386,10 @@ void ctl_jobs_read(struct ctl *ctl)
 	}
 	if (nr)
 		qsort(ended, nr, sizeof(*ended), by_end);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		be_over(ended[i]);
+		(void)ctl_array_over(ended[i]);
+	}
 	free(ended);
+	ctl_arrays_read(ctl);
 }

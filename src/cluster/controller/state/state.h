@@ -459,7 +459,10 @@ struct ctl_jobs {
 	bool turns;		     /* jobs of arrays may get a turn now */
 	struct ctl_user_jobs *by_user;
 	struct ctl_awaited *awaited; /* jobs that others are to follow */
-	struct ctl_job_list due;     /* state/after.h's */
+	/* state/after.h's: what followers are to be told of, and those that are due */
+	TAILQ_HEAD(, ctl_awaited) telling;
+	struct ctl_job_list due;
+	sd_event_source *follow_pause; /* job/follow.c's */
 	struct ctl_job_list ended;   /* those that are over, by their ends */
 	unsigned nr_ended;
 	unsigned forgotten; /* since memory was given back: job/forget.c's */

@@ -137,6 +137,13 @@ struct store_account {
 	size_t n;
 };
 
+/* An array as a whole, also when its jobs are forgotten. */
+struct store_array {
+	uint64_t id, last; /* numbers of its first and of its last job */
+	int exit, reason;  /* of the first of its tasks that failed; 0: none has */
+	usec_t ended;	   /* since 1970; 0: not all are over */
+};
+
 struct store_host {
 	const char *name;
 	bool drain;
@@ -190,6 +197,12 @@ void store_put_account(struct store *s, const struct store_account *account);
  */
 bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
 			  unsigned rows);
+/*
+ * Kept as long as any job of it is remembered, or an account of a job that ended when it did.
+ */
+void store_put_array(struct store *s, const struct store_array *array);
+/* False: there is no row of it. */
+bool store_find_array(struct store *s, uint64_t id, struct store_array *ret);
 void store_put_audit(struct store *s, const struct store_audit *act);
 /* As store_prune_accounts(). */
 bool store_prune_audit(struct store *s, uint64_t most, usec_t before,

@@ -1,6 +1,6 @@
 /*
  * store_kept.c - what jobs leave behind in the store: what they
- * printed, and accounts
+ * printed, accounts, and how arrays ended
  */
 #include <stdlib.h>
 
@@ -23,6 +23,9 @@ enum statement {
 	NR_ACTS,
 	EACH_ACT,
 	EACH_ACCOUNT,
+	PUT_ARRAY,
+	FIND_ARRAY,
+	DROP_ARRAYS,
 	NR_STATEMENTS
 };
 
@@ -58,6 +61,14 @@ static const char *const sql[NR_STATEMENTS] = {
 		     "ORDER BY seq",
 	[EACH_ACCOUNT] = "SELECT job, user, data FROM account WHERE job >= ? "
 			 "ORDER BY job",
+	[PUT_ARRAY] = "REPLACE INTO array (id, last, exit, reason, ended) "
+		      "VALUES (?,?,?,?,?)",
+	[FIND_ARRAY] = "SELECT id, last, exit, reason, ended FROM array "
+		       "WHERE id = ?",
+	/* by the index of ended */
+	[DROP_ARRAYS] = "DELETE FROM array WHERE ended > 0 AND ended < (SELECT "
+			"min(ended) FROM account) AND NOT EXISTS (SELECT 1 "
+			"FROM job WHERE job.id BETWEEN array.id AND last)",
 };
 
 static uint64_t count(struct store *s, enum statement which)
@@ -256,6 +267,10 @@ bool store_prune_accounts(struct store *s, uint64_t most, usec_t before,
 		store_int(s, rows - n);
 		n += removed(s, &s->nr_accounts);
 	}
+	if (n) {
+		store_put(s, s->kept[DROP_ARRAYS]);
+		store_put_end(s);
+	}
 	return n >= rows;
 }
 
@@ -305,4 +320,32 @@ void store_each_account(struct store *s, uint64_t from,
 			return;
 		}
 	}
+}
+
+void store_put_array(struct store *s, const struct store_array *array)
+{
+	store_put(s, s->kept[PUT_ARRAY]);
+	store_int(s, (sqlite3_int64)array->id);
+	store_int(s, (sqlite3_int64)array->last);
+	store_int(s, array->exit);
+	store_int(s, array->reason);
+	store_int(s, array->ended);
+	store_put_end(s);
+}
+
+bool store_find_array(struct store *s, uint64_t id, struct store_array *ret)
+{
+	sqlite3_stmt *st = s->kept[FIND_ARRAY];
+	bool some = false;
+
+	sqlite3_bind_int64(st, 1, (sqlite3_int64)id);
+	for (; store_next_row(s, st); some = true)
+		*ret = (struct store_array){
+			.id = (uint64_t)sqlite3_column_int64(st, 0),
+			.last = (uint64_t)sqlite3_column_int64(st, 1),
+			.exit = sqlite3_column_int(st, 2),
+			.reason = sqlite3_column_int(st, 3),
+			.ended = sqlite3_column_int64(st, 4),
+		};
+	return some;
 }

@@ -81,6 +81,9 @@ static const char *const steps[] = {
 	 " who TEXT, what TEXT, target TEXT, detail TEXT, code INT, why TEXT);"
 	 "CREATE INDEX audit_refused ON audit (who, seq) WHERE code;"
 	 "CREATE TABLE known_key (identity TEXT PRIMARY KEY) WITHOUT ROWID;"),
+	("CREATE TABLE array (id INTEGER PRIMARY KEY, last INT, exit INT,"
+	 " reason INT, ended INT);"
+	 "CREATE INDEX array_ended ON array (ended);"),
 };
 
 enum { VERSION = sizeof(steps) / sizeof(*steps) };

@@ -35,6 +35,7 @@ void test_ctl_begin(void)
 	TAILQ_INIT(&test_ctl.jobs.list);
 	TAILQ_INIT(&test_ctl.jobs.ended);
 	TAILQ_INIT(&test_ctl.jobs.due);
+	TAILQ_INIT(&test_ctl.jobs.telling);
 	assert_int_equal(store_open(path, &test_ctl.store, &err), 0);
 	ctl_jobs_read(&test_ctl);
 }
