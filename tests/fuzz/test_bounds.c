@@ -166,6 +166,39 @@ static void folded_jobs_count_with_all_their_ranks(void **state)
 	actors_run(folded, settings);
 }
 
+/* A command at the end is one job, of one rank, however many its job has. */
+static bool at_ends(void *ctx)
+{
+	struct conn *c = actor_greet("user/daemon", -1);
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	char *argv[] = { (char *)"true" };
+
+	actors_cores = 5;
+	actor_greet("host/h1", -1);
+	fake_turn();
+	s.argv = argv;
+	s.n_argv = 1;
+	s.ranks = 5;
+	s.detached = true;
+	s.at_end = (char *)"true";
+	submit(c, &s);
+	assert_int_equal(accepted, 1);
+	s.at_end = (char *)"";
+	s.ranks = 1;
+	submit(c, &s);
+	assert_int_equal(accepted, 1);
+	assert_non_null(strstr(why, "would have 7 ranks"));
+	return false;
+}
+
+static void a_command_at_the_end_counts_as_one_rank(void **state)
+{
+	static const char *const settings[] = { "user-ranks", "6", NULL };
+
+	begin();
+	actors_run(at_ends, settings);
+}
+
 /* ---- what comes with a job ---- */
 
 static void is_refused(struct conn *c, Control__Submit *s, const char *because)
@@ -351,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_of_jobs_that_are_over_are_bounded),
 		cmocka_unit_test(folded_jobs_count_with_all_their_ranks),
+		cmocka_unit_test(a_command_at_the_end_counts_as_one_rank),
 		cmocka_unit_test(arguments_and_hosts_are_bounded),
 		cmocka_unit_test(no_start_is_too_large_for_a_packet),
 		cmocka_unit_test(a_user_in_too_many_groups_is_told_so),

@@ -15,8 +15,10 @@
 #include <cmocka.h>
 
 #include "actors.h"
+#include "cluster/controller/job/job.h"
 #include "cluster/controller/plan/plan.h"
 #include "cluster/controller/state/after.h"
+#include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 
 #define KIND(NAME) CONTROL__AFTER_KIND__AFTER_##NAME
@@ -334,6 +336,32 @@ static bool last_task_fails(void *ctl)
 	return turn++ < 3;
 }
 
+/* So is the last task of one for those that wait for all of it. */
+static bool an_array_ends(void *arg)
+{
+	static unsigned turn;
+	struct ctl *ctl = arg;
+
+	if (!turn++) {
+		come();
+		array = submit_held(3);
+		followers = submit_after(array, KIND(FAILED), MANY);
+		cancel(array);
+		passes_tell_some(ctl);
+		while (ctl_jobs_prune(ctl))
+			;
+		assert_non_null(ctl_array_find(ctl, array));
+	}
+	return ctl_array_find(ctl, array) != NULL;
+}
+
+static void an_array_is_remembered_until_all_are_told(void **state)
+{
+	static const char *const settings[] = { "history", "0", NULL };
+
+	actors_run(an_array_ends, settings);
+}
+
 /* The task that failed is forgotten, and so is its account. */
 static bool it_is_forgotten(void *arg)
 {
@@ -429,6 +457,8 @@ int main(void)
 		cmocka_unit_test_setup(many_are_told_in_turns, begin),
 		cmocka_unit_test_setup(many_end_in_turns, begin),
 		cmocka_unit_test_setup(only_whom_it_concerns_is_told, begin),
+		cmocka_unit_test_setup(an_array_is_remembered_until_all_are_told,
+				       begin),
 		cmocka_unit_test_setup(an_array_remembers_that_a_task_failed,
 				       begin),
 		cmocka_unit_test_setup(

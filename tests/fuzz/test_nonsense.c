@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "actors.h"
 
+#include "cluster/conn/known.h"
 #include "cluster/controller/front/priv.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
@@ -130,6 +132,58 @@ static void numbers_that_are_none(void **state)
 {
 	actors_begin();
 	actors_run(nonsense, NULL);
+}
+
+/* ---- a client of a later version */
+
+static unsigned submitted, lacking;
+
+static void on_newer(struct conn *c, const Control__Message *m)
+{
+	submitted += m->body_case == MESSAGE_BODY(SUBMITTED);
+	if (m->body_case == MESSAGE_BODY(FAILED))
+		lacking = m->failed->unknown;
+}
+
+/* It asks for what would not be done: only what may be dropped is. */
+static bool newer(void *ctx)
+{
+	static const unsigned tags[] = { 500, KNOWN_MAY_DROP };
+	struct conn *h1 = actor_greet("host/h1", -1),
+		    *admin = actor_greet("admin/root", -1);
+	Control__HostReport report = CONTROL__HOST_REPORT__INIT;
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	char *argv[] = { (char *)"true" };
+	uint8_t one[] = { 1 };
+	ProtobufCMessageUnknownField field = { .len = 1, .data = one };
+
+	s.argv = argv;
+	s.n_argv = s.ranks = 1;
+	s.uid = getuid();
+	s.detached = true;
+	s.base.unknown_fields = &field;
+	s.base.n_unknown_fields = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		field.tag = tags[i];
+		actor_say(admin, MESSAGE_BODY(SUBMIT), &s);
+		assert_int_equal(submitted, i);
+		assert_int_equal(lacking, 500);
+	}
+	lacking = 0;
+	field.tag = 500; /* agents say more as they know more */
+	report.base = s.base;
+	report.base.descriptor = &control__host_report__descriptor;
+	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &report);
+	assert_int_equal(lacking, 0);
+	assert_true(fake_alive(h1));
+	return false;
+}
+
+static void what_is_not_known_is_refused(void **state)
+{
+	actors_begin();
+	actors_said = on_newer;
+	actors_run(newer, NULL);
 }
 
 /* Output of no stream, too much of it, an end with any number, keepers of any
@@ -323,6 +377,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(users_leave_room),
 		cmocka_unit_test(numbers_that_are_none),
+		cmocka_unit_test(what_is_not_known_is_refused),
 		cmocka_unit_test(more_than_it_may),
 		cmocka_unit_test(ends_have_their_reasons),
 		cmocka_unit_test(words_and_what_is_anothers),

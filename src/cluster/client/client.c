@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/conn/known.h"
 #include "cluster/conn/loop.h"
 #include "cluster/testbed/testbed.h"
 #include "core/clock.h"
@@ -27,6 +28,7 @@ struct client {
 	usec_t insist; /* how long; 0: a question is asked once */
 	struct conn *conn;
 	bool ready;
+	Control__Message *hello; /* its answer */
 	uint64_t last_id;
 	Control__Message *answer; /* to last_id */
 	Control__Message__BodyCase want;
@@ -254,6 +256,10 @@ static int ask_once(struct client *c, Control__Message__BodyCase what,
 
 	if (!c->conn)
 		return client_failed(c, err);
+	r = known_check(c->hello ? c->hello->hello->controller : NULL, what,
+			body, err);
+	if (r < 0)
+		return error_prefix(err, r, "controller at %s", c->where);
 	r = message_send(c->conn, ++c->last_id, 0, what, body);
 	if (r < 0)
 		return error_sys(err, r, "asking the controller");
@@ -270,8 +276,9 @@ static int ask_once(struct client *c, Control__Message__BodyCase what,
 			message_free(m);
 		return 0;
 	}
-	r = m->failed->code < 0 ? m->failed->code : -EPROTO;
-	error_set(err, r, "%s", m->failed->why);
+	r = known_refused(what, m->failed, err);
+	if (m->failed->unknown)
+		error_prefix(err, r, "controller at %s", c->where);
 	message_free(m);
 	return r;
 }
@@ -333,7 +340,9 @@ static int greet(struct client *c, struct error *err)
 	hello.software = (char *)"stint " STINT_VERSION;
 	c->want = MESSAGE_BODY(HELLO);
 	c->other = NULL;
-	return ask_once(c, MESSAGE_BODY(HELLO), &hello, NULL, err);
+	message_free(c->hello);
+	c->hello = NULL;
+	return ask_once(c, MESSAGE_BODY(HELLO), &hello, &c->hello, err);
 }
 
 static int client_connect(struct client *c, struct error *err)
@@ -373,6 +382,7 @@ void client_close(struct client *c)
 		return;
 	conn_finish(c->conn);
 	message_free(c->answer);
+	message_free(c->hello);
 	sd_event_unref(c->event);
 	free(c->where);
 	explicit_bzero(&c->key, sizeof(c->key));

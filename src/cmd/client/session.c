@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster/conn/known.h"
 #include "cluster/conn/loop.h"
 #include "cmd/client/run_kept.h"
 #include "cmd/client/run_print.h"
@@ -186,10 +187,24 @@ static int submit(struct run *r)
 			    r->session->ask);
 }
 
-static int on_hello(struct run *r, struct error *err)
+/* The job would not be what was asked for. */
+static int on_too_old(struct run *r, int code)
 {
-	int k = r->job ? attach_to_job(r) : submit(r);
+	r->code = error_prefix(&r->err, code, "controller at %s",
+			       r->session->controller);
+	return sd_event_exit(r->event, 0);
+}
 
+static int on_hello(struct run *r, const Control__Hello *hello,
+		    struct error *err)
+{
+	int k = r->job ? 0
+		       : known_check(hello->controller, MESSAGE_BODY(SUBMIT),
+				     r->session->ask, &r->err);
+
+	if (k < 0)
+		return on_too_old(r, k);
+	k = r->job ? attach_to_job(r) : submit(r);
 	r->lost_at = 0;
 	r->lost_told = false;
 	return k < 0 ? error_sys(err, k,
@@ -237,8 +252,9 @@ static int on_failed(struct run *r, const Control__Message *m,
 		loop_after(r->event, NULL, AGAIN_AFTER, on_submit_again, r);
 		return 0;
 	}
-	r->code = m->failed->code < 0 ? m->failed->code : -EPROTO;
-	error_set(&r->err, r->code, "%s", m->failed->why);
+	r->code = known_refused(MESSAGE_BODY(SUBMIT), m->failed, &r->err);
+	if (m->failed->unknown)
+		return on_too_old(r, r->code);
 	return sd_event_exit(r->event, 0);
 }
 
@@ -246,7 +262,7 @@ static int take_message(struct run *r, Control__Message *m, struct error *err)
 {
 	switch (m->body_case) {
 	case MESSAGE_BODY(HELLO):
-		return on_hello(r, err);
+		return on_hello(r, m->hello, err);
 	case MESSAGE_BODY(SUBMITTED):
 		r->job = m->submitted->job;
 		return attach_to_job(r);

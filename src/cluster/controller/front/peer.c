@@ -102,7 +102,6 @@ static void on_output_ack(struct ctl_peer *p, Control__Message *m)
 static void on_signal(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__Signal *s = m->signal;
-
 	char *detail =
 		s->one	   ? xasprintf("signal %u, rank %u", s->signo, s->rank)
 		: s->signo ? xasprintf("signal %u", s->signo)
@@ -198,7 +197,6 @@ static void on_get_why(struct ctl_peer *p, Control__Message *m)
 static void on_change_job(struct ctl_peer *p, Control__Message *m)
 {
 	const Control__ChangeJob *c = m->change_job;
-
 	char *detail = NULL;
 	const char *what = front_change_words(c, &detail);
 
@@ -302,6 +300,7 @@ static int answer_hello(struct ctl_peer *p, Control__Message *m,
 			return r;
 	}
 	info.pool = p->ctl->conf->pool;
+	info.refuses_unknown = true;
 	r = message_send_hello(p->conn, 0, m->id, NULL, &info);
 	if (!r && p->host)
 		ctl_host_compare(p->host, m->hello->agent);
@@ -343,7 +342,8 @@ static void dispatch(struct ctl_peer *p, Control__Message *m)
 						: "");
 			return;
 		}
-		table[i].handle(p, m);
+		if (p->role == ROLE_HOST || front_knows(p, m))
+			table[i].handle(p, m);
 		return;
 	}
 	/*

@@ -21,6 +21,11 @@ struct ctl_front {
 
 extern const struct conn_ops front_peer_ops;
 
+/* ---- unknown.c */
+
+/* Is all of a client's request known?  Else the client is told that it is not. */
+bool front_knows(struct ctl_peer *p, const Control__Message *m);
+
 /* ---- turns.c */
 
 /* A user has one connection more. */
