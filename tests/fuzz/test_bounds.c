@@ -178,9 +178,13 @@ static bool at_ends(void *ctx)
 	fake_turn();
 	s.argv = argv;
 	s.n_argv = 1;
-	s.ranks = 5;
+	s.ranks = 6;
 	s.detached = true;
 	s.at_end = (char *)"true";
+	submit(c, &s);
+	assert_int_equal(accepted, 0);
+	assert_non_null(strstr(why, "would have 7 ranks"));
+	s.ranks = 5;
 	submit(c, &s);
 	assert_int_equal(accepted, 1);
 	s.at_end = (char *)"";

@@ -62,7 +62,8 @@ static const char *harm_of_submit(const Control__Submit *s)
 
 static const char *harm_of_change(const Control__ChangeJob *c)
 {
-	return c->n_tasks		    ? "JOB[TASKS]"
+	return c->n_after || c->no_after   ? "--after"
+	       : c->n_tasks		    ? "JOB[TASKS]"
 	       : c->limits		    ? "limits of a job that waits"
 	       : c->n_hosts || c->any_host ? "--hosts and --any-host"
 					    : NULL;

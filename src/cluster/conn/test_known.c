@@ -130,6 +130,8 @@ static void older_controllers_are_not_asked(void **state)
 	is_for_newer(MESSAGE_BODY(CHANGE_JOB), &c, "limits");
 	c.n_tasks = signal.n_tasks = 1;
 	is_for_newer(MESSAGE_BODY(CHANGE_JOB), &c, "JOB[TASKS]");
+	c.no_after = true;
+	is_for_newer(MESSAGE_BODY(CHANGE_JOB), &c, "--after");
 	is_for_newer(MESSAGE_BODY(SIGNAL), &signal, "JOB[TASKS]");
 }
 

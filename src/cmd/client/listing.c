@@ -233,6 +233,10 @@ static void after_json(const Control__JobInfo *i, struct json_out *to)
 
 		json_out_open(to, NULL, '{');
 		json_out_int(to, "job", (int64_t)a->job);
+		if (a->array) {
+			json_out_int(to, "array", (int64_t)a->array);
+			json_out_int(to, "task", a->task);
+		}
 		json_out_text(to, "kind", after_kind((int)a->kind));
 		json_out_bool(to, "over", a->over);
 		json_out_bool(to, "failed", a->failed);

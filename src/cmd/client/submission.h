@@ -46,7 +46,7 @@ int submission_cpus(struct submission *sub, const char *arg,
 /* Of each file that a rank writes, and of what it prints. */
 int submission_output_limit(struct submission *sub, const char *arg,
 			    struct error *err) must_check;
-/* "[KIND:]JOB[:JOB...],...": jobs to begin after. */
+/* "[KIND:]JOB[:JOB...],...": jobs, or tasks "JOB[TASKS]", to begin after. */
 int submission_after(struct submission *sub, const char *arg,
 		     struct error *err) must_check;
 /* A command for sh, which stays the caller's. */

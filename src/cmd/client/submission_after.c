@@ -14,7 +14,11 @@ static const char *const kinds[] = {
 	[CONTROL__AFTER_KIND__AFTER_FAILED] = "failed",
 };
 
-enum { KINDS = sizeof(kinds) / sizeof(*kinds), AT_END_LONGEST = 4096 };
+enum {
+	KINDS = sizeof(kinds) / sizeof(*kinds),
+	AT_END_LONGEST = 4096,
+	AFTER_MOST = 1000, /* far more than a controller takes */
+};
 
 const char *after_kind(int kind)
 {
@@ -25,30 +29,77 @@ static int wrong(const char *word, struct error *err)
 {
 	return error_set(err, -EINVAL,
 			 "--after: '%s' is not [KIND:]JOB[:JOB...]: JOB is a "
-			 "number, KIND ok, any or failed",
+			 "number, or an array's with tasks, such as 12[3], "
+			 "KIND ok, any or failed",
 			 word);
 }
 
-static int add_after(struct submission *sub, const char *job, int kind,
-		     struct error *err)
+static bool is_there(const Control__Submit *s, const Control__After *a)
+{
+	for (size_t i = 0; i < s->n_after; i++)
+		if (s->after[i]->job == a->job &&
+		    s->after[i]->array == a->array &&
+		    s->after[i]->task == a->task)
+			return true;
+	return false;
+}
+
+static int add_one(struct submission *sub, const Control__After *a,
+		   const char *word, struct error *err)
 {
 	Control__Submit *s = &sub->ask;
-	Control__After *a;
-	uint64_t id;
 
-	if (parse_job(job, &id, err) < 0)
-		return wrong(job, err);
-	for (size_t i = 0; i < s->n_after; i++)
-		if (s->after[i]->job == id)
-			return error_set(err, -EINVAL,
-					 "--after: job %s is there twice", job);
-	a = xmalloc(sizeof(*a));
-	control__after__init(a);
-	a->job = id;
-	a->kind = (Control__AfterKind)kind;
+	if (is_there(s, a))
+		return error_set(err, -EINVAL,
+				 "--after: job %s is there twice", word);
+	if (s->n_after == AFTER_MOST)
+		return error_set(err, -EINVAL, "--after: more than %d jobs",
+				 AFTER_MOST);
 	array_room(s->after, s->n_after, &sub->cap_after);
-	s->after[s->n_after++] = a;
+	s->after[s->n_after] = xmalloc(sizeof(*a));
+	*s->after[s->n_after++] = *a;
 	return 0;
+}
+
+/* "JOB", or "ARRAY[TASKS]": each of these is one. */
+static int add_after(struct submission *sub, const char *word, int kind,
+		     struct error *err)
+{
+	Control__After a = CONTROL__AFTER__INIT;
+	struct job_word job;
+	int r = 0;
+
+	if (parse_job_word(word, &job, err) < 0)
+		return wrong(word, err);
+	a.kind = (Control__AfterKind)kind;
+	if (job.tasks.nr)
+		a.array = job.job;
+	else
+		a.job = job.job;
+	for (size_t i = 0; i < job.tasks.nr && !r; i++) {
+		const Control__TaskRange *t = job.tasks.range[i];
+
+		for (a.task = t->first; a.task <= t->last && !r; a.task++)
+			r = add_one(sub, &a, word, err);
+	}
+	if (!job.tasks.nr)
+		r = add_one(sub, &a, word, err);
+	task_words_clear(&job.tasks);
+	return r;
+}
+
+/* As strsep(), but what is in brackets is one. */
+static char *next_word(char **rest, char end)
+{
+	char *word = *rest, *c = word;
+
+	if (!word)
+		return NULL;
+	for (bool in = false; *c && (in || *c != end); c++)
+		in = *c == '[' || (in && *c != ']');
+	*rest = *c ? c + 1 : NULL;
+	*c = 0;
+	return word;
 }
 
 /* "[KIND:]JOB[:JOB...]", which is changed. */
@@ -58,13 +109,13 @@ static int add_group(struct submission *sub, char *group, struct error *err)
 	char *word;
 
 	if (isalpha((unsigned char)*group)) {
-		word = strsep(&group, ":");
+		word = next_word(&group, ':');
 		for (kind = 0; kind < KINDS && strcmp(word, kinds[kind]);)
 			kind++;
 		if (kind == KINDS || !group)
 			return wrong(word, err);
 	}
-	while (!r && (word = strsep(&group, ":")))
+	while (!r && (word = next_word(&group, ':')))
 		r = add_after(sub, word, kind, err);
 	return r;
 }
@@ -74,7 +125,7 @@ int submission_after(struct submission *sub, const char *arg, struct error *err)
 	char *copy = xstrdup(arg), *rest = copy, *group;
 	int r = 0;
 
-	while (!r && (group = strsep(&rest, ",")))
+	while (!r && (group = next_word(&rest, ',')))
 		r = add_group(sub, group, err);
 	free(copy);
 	return r;

@@ -11,6 +11,7 @@ enum {
 	KEY_LIMIT = 256,
 	KEY_HOSTS,
 	KEY_ANY_HOST,
+	KEY_AFTER,
 	KEY_MEMORY,
 	KEY_PIDS,
 	KEY_CPUS,
@@ -27,6 +28,11 @@ static const struct argp_option options[] = {
 	{ "hosts", KEY_HOSTS, "A,B,...", 0,
 	  "where, ranks are placed round-robin", 0 },
 	{ "any-host", KEY_ANY_HOST, 0, 0, "the policy chooses the hosts", 0 },
+	{ "after", KEY_AFTER, "[KIND:]JOB[:JOB...],...|none", 0,
+	  "begin when these jobs, submitted before it, have ended well (ok, "
+	  "the default), are over (any) or have failed (failed), instead of "
+	  "those it was to follow",
+	  0 },
 	{ "memory", KEY_MEMORY, "SIZE|none", 0,
 	  "of each rank, at most (none: what its host gives)", 0 },
 	{ "pids-limit", KEY_PIDS, "N|none", 0,
@@ -63,6 +69,18 @@ static int set_hosts(struct args *a, const char *arg, struct error *err)
 
 	a->ask.hosts = a->to.ask.hosts;
 	a->ask.n_hosts = a->to.ask.n_hosts;
+	return r;
+}
+
+static int set_after(struct args *a, const char *arg, struct error *err)
+{
+	int r = 0;
+
+	a->ask.no_after = !strcmp(arg, "none");
+	if (!a->ask.no_after)
+		r = submission_after(&a->to, arg, err);
+	a->ask.after = a->to.ask.after;
+	a->ask.n_after = a->ask.no_after ? 0 : a->to.ask.n_after;
 	return r;
 }
 
@@ -117,6 +135,8 @@ static int set_option(struct args *a, int key, char *arg, struct error *err)
 	case KEY_ANY_HOST:
 		a->ask.any_host = true;
 		return 0;
+	case KEY_AFTER:
+		return set_after(a, arg, err);
 	default:
 		return set_number(a, key, arg, err);
 	}

@@ -98,6 +98,10 @@ static char *update_words(const Control__ChangeJob *c)
 	if (c->n_hosts || c->any_host)
 		fprintf(to, " hosts=%s", c->any_host ? "any" : hosts);
 	free(hosts);
+	if (c->no_after)
+		fputs(" after=none", to);
+	else if (c->n_after)
+		fprintf(to, " after=%zu jobs", c->n_after);
 	fclose(to);
 	if (*text)
 		memmove(text, text + 1, strlen(text));

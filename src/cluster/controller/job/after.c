@@ -26,6 +26,41 @@ enum {
 	TOLD_MOST = 4,	    /* of these are named, */
 };
 
+static bool are_same(const Control__After *a, const Control__After *b)
+{
+	return a->job == b->job && a->array == b->array && a->task == b->task;
+}
+
+int ctl_after_check_list(Control__After **list, size_t n, struct error *err)
+{
+	if (n > AFTER_MOST)
+		return error_set(err, -E2BIG, "--after: %zu jobs: %d at most",
+				 n, AFTER_MOST);
+	for (size_t i = 0; i < n; i++) {
+		Control__After *a = list[i];
+
+		if (a->kind > CONTROL__AFTER_KIND__AFTER_FAILED)
+			return error_set(
+				err, -EINVAL,
+				"--after: the controller does not know "
+				"this kind: it may be older than you");
+		if (a->array)
+			a->job = 0;
+		else
+			a->task = 0;
+		a->whole = a->over = a->failed = false;
+		a->exit = 0;
+		a->reason = ENDED(REASON_NONE);
+		for (size_t k = 0; k < i; k++)
+			if (are_same(list[k], a))
+				return error_set(err, -EINVAL,
+						 "--after: job %" PRIu64
+						 " is there twice",
+						 a->array ? a->array : a->job);
+	}
+	return 0;
+}
+
 int ctl_after_check(Control__Submit *s, struct error *err)
 {
 	s->followed = false;
@@ -33,28 +68,7 @@ int ctl_after_check(Control__Submit *s, struct error *err)
 		return error_set(err, -E2BIG,
 				 "--at-end: a command of %zu bytes: %d at most",
 				 strlen(s->at_end), AT_END_MOST);
-	if (s->n_after > AFTER_MOST)
-		return error_set(err, -E2BIG, "--after: %zu jobs: %d at most",
-				 s->n_after, AFTER_MOST);
-	for (size_t i = 0; i < s->n_after; i++) {
-		Control__After *a = s->after[i];
-
-		if (a->kind > CONTROL__AFTER_KIND__AFTER_FAILED)
-			return error_set(
-				err, -EINVAL,
-				"--after: the controller does not know "
-				"this kind: it may be older than you");
-		a->whole = a->over = a->failed = false;
-		a->exit = 0;
-		a->reason = ENDED(REASON_NONE);
-		for (size_t k = 0; k < i; k++)
-			if (s->after[k]->job == a->job)
-				return error_set(err, -EINVAL,
-						 "--after: job %" PRIu64
-						 " is there twice",
-						 a->job);
-	}
-	return 0;
+	return ctl_after_check_list(s->after, s->n_after, err);
 }
 
 /* ---- those that are forgotten */
@@ -112,11 +126,80 @@ static void end_whole(struct ctl *ctl, uint64_t id, struct ctl_end *end)
 	end->reason = row.reason;
 }
 
+/* ---- the tasks of an array, which has one job after the other */
+
+struct known_task {
+	uint64_t array, job; /* job 0: none is known */
+	uint32_t task;
+};
+
+static bool on_next_account(void *arg, const struct store_account *row)
+{
+	Control__Account *a =
+		control__account__unpack(NULL, row->n, row->data);
+	struct known_task *t = arg;
+
+	if (a && a->array == t->array) {
+		t->job = row->job;
+		t->task = a->task;
+	}
+	if (a)
+		control__account__free_unpacked(a, NULL);
+	return false;
+}
+
+/* The first job in that range that is remembered or has an account. */
+static struct known_task next_task(struct ctl *ctl, uint64_t array,
+				   uint64_t from, uint64_t to)
+{
+	struct known_task t = { .array = array };
+	const struct ctl_job *job;
+
+	store_each_account(ctl->store, from, on_next_account, &t);
+	if (t.job && t.job < to)
+		to = t.job;
+	else if (t.job > to)
+		t.job = 0;
+	for (uint64_t id = from; id <= to; id++) {
+		job = ctl_job_find(ctl, id);
+		if (job)
+			return (struct known_task){ array, id,
+						    job->spec->task };
+	}
+	return t;
+}
+
+/* The number of its job; 0: the array has no such task, or nothing is known of it. */
+static uint64_t find_task(struct ctl *ctl, uint64_t array, uint32_t task)
+{
+	const struct ctl_array *a = ctl_array_find(ctl, array);
+	struct store_array row = { .last = a ? a->last : 0 };
+	uint64_t from = array, to, mid;
+	struct known_task t;
+
+	if (!a && !ctl_array_recall(ctl, array, &row))
+		return 0;
+	/* Tasks ascend with jobs; between two that are known there may be others. */
+	for (to = row.last; from <= to;) {
+		mid = from + (to - from) / 2;
+		t = next_task(ctl, array, mid, to);
+		if (t.job && t.task == task)
+			return t.job;
+		if (t.job && t.task < task)
+			from = t.job + 1;
+		else
+			to = mid - 1;
+	}
+	return 0;
+}
+
 /* ---- what there is when it comes */
 
 static bool look_up(struct ctl_peer *p, Control__After *a, struct ctl_end *ret)
 {
-	const struct ctl_array *array = ctl_array_find(p->ctl, a->job);
+	/* of an array's task, not of the array, which has the number of its first job */
+	const struct ctl_array *array =
+		a->array ? NULL : ctl_array_find(p->ctl, a->job);
 	const struct ctl_job *job = ctl_job_find(p->ctl, a->job);
 	bool whole = array != NULL;
 
@@ -126,9 +209,9 @@ static bool look_up(struct ctl_peer *p, Control__After *a, struct ctl_end *ret)
 		*ret = ctl_end_of_job(job);
 	else if (!look_back(p->ctl, p, a->job, &whole, ret))
 		return false;
-	else if (whole)
+	a->whole = whole && !a->array;
+	if (a->whole && !array)
 		end_whole(p->ctl, a->job, ret);
-	a->whole = whole;
 	return true;
 }
 
@@ -137,7 +220,14 @@ static int resolve(struct ctl_peer *p, Control__After *a, uint32_t uid,
 {
 	struct ctl_end end;
 
-	if (!look_up(p, a, &end))
+	if (a->array)
+		a->job = find_task(p->ctl, a->array, a->task);
+	if (a->array && (!a->job || !look_up(p, a, &end)))
+		return error_set(err, -ESRCH,
+				 "--after: array %" PRIu64 " has no task %u, or "
+				 "nothing is known of it any more",
+				 a->array, a->task);
+	if (!a->array && !look_up(p, a, &end))
 		return error_set(
 			err, -ESRCH,
 			"--after: no job %" PRIu64
@@ -148,12 +238,13 @@ static int resolve(struct ctl_peer *p, Control__After *a, uint32_t uid,
 	return 0;
 }
 
-int ctl_after_resolve(struct ctl_peer *p, Control__Submit *s, struct error *err)
+int ctl_after_resolve(struct ctl_peer *p, Control__After **list, size_t n,
+		      uint32_t uid, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < s->n_after && !r; i++)
-		r = resolve(p, s->after[i], s->uid, err);
+	for (size_t i = 0; i < n && !r; i++)
+		r = resolve(p, list[i], uid, err);
 	return r;
 }
 
@@ -246,6 +337,21 @@ static char *put_env(const Control__Submit *s, const char *name,
 	return text;
 }
 
+/* It may have followed others before it was updated. */
+static void set_env(Control__Submit *s, char *text)
+{
+	size_t n = strcspn(text, "=") + 1;
+
+	for (size_t i = 0; i < s->n_env; i++)
+		if (!strncmp(s->env[i], text, n)) {
+			free(s->env[i]);
+			s->env[i] = text;
+			return;
+		}
+	s->env = xreallocarray(s->env, s->n_env + 1, sizeof(*s->env));
+	s->env[s->n_env++] = text;
+}
+
 static void put_job(FILE *to, const Control__After *a)
 {
 	fprintf(to, "%" PRIu64, a->job);
@@ -267,38 +373,48 @@ void ctl_after_done(struct ctl_job *job)
 
 	ctl_after_leave(job);
 	s->followed = true;
-	s->env = xreallocarray(s->env, s->n_env + 3, sizeof(*s->env));
-	s->env[s->n_env++] = put_env(s, "STINT_AFTER_JOB", put_job);
-	s->env[s->n_env++] = put_env(s, "STINT_AFTER_END", put_end);
-	s->env[s->n_env++] = put_env(s, "STINT_AFTER_EXIT", put_exit);
+	set_env(s, put_env(s, "STINT_AFTER_JOB", put_job));
+	set_env(s, put_env(s, "STINT_AFTER_END", put_end));
+	set_env(s, put_env(s, "STINT_AFTER_EXIT", put_exit));
 }
 
 /* ---- in words */
 
-static const char *name_of(const Control__After *a)
+enum { NAME_TEXT = 48 };
+
+/* "job 7", "array 7", "job 7[3]" */
+static const char *name_of(const Control__After *a, char buf[NAME_TEXT])
 {
-	return a->whole ? "array" : "job";
+	if (a->array)
+		snprintf(buf, NAME_TEXT, "job %" PRIu64 "[%u]", a->array,
+			 a->task);
+	else
+		snprintf(buf, NAME_TEXT, "%s %" PRIu64,
+			 a->whole ? "array" : "job", a->job);
+	return buf;
 }
 
 char *ctl_after_spoilt(const struct ctl_job *job)
 {
 	const Control__After *a = spoilt(job);
+	char name[NAME_TEXT];
 
 	if (!a)
 		return NULL;
 	if (!a->failed)
-		return xasprintf("%s %" PRIu64
-				 " ended well, and this was to begin if it "
+		return xasprintf("%s ended well, and this was to begin if it "
 				 "failed (--after)",
-				 name_of(a), a->job);
-	return xasprintf("%s %" PRIu64 " ended with exit status %u, and this "
+				 name_of(a, name));
+	return xasprintf("%s ended with exit status %u, and this "
 			 "was to begin after it ended well (--after)",
-			 name_of(a), a->job, a->exit);
+			 name_of(a, name), a->exit);
 }
 
 static void put_wanted(FILE *to, const Control__After *a)
 {
-	fprintf(to, "%s %" PRIu64 " %s", name_of(a), a->job,
+	char name[NAME_TEXT];
+
+	fprintf(to, "%s %s", name_of(a, name),
 		a->kind == CONTROL__AFTER_KIND__AFTER_OK    ? "has ended well"
 		: a->kind == CONTROL__AFTER_KIND__AFTER_ANY ? "is over"
 							    : "has failed");

@@ -67,9 +67,11 @@ static int requeue(struct ctl_job *job, const char *who, struct error *err)
 	return r;
 }
 
-static int change(struct ctl_job *job, const char *who,
+static int change(struct ctl_peer *p, struct ctl_job *job,
 		  const Control__ChangeJob *c, struct error *err)
 {
+	const char *who = p->name;
+
 	switch (c->change) {
 	case CONTROL__CHANGE__HOLD:
 		return hold(job, who, err);
@@ -78,7 +80,7 @@ static int change(struct ctl_job *job, const char *who,
 	case CONTROL__CHANGE__REQUEUE:
 		return requeue(job, who, err);
 	case CONTROL__CHANGE__UPDATE:
-		return ctl_job_update(job, c, err);
+		return ctl_job_update(p, job, c, err);
 	default:
 		return error_set(err, -ENOSYS,
 				 "the controller does not know this change: it "
@@ -98,7 +100,7 @@ int ctl_job_change(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 		   struct error *err)
 {
 	const Control__ChangeJob *c = arg;
-	int r = change(job, p->name, c, err);
+	int r = change(p, job, c, err);
 
 	if (r < 0)
 		return r;

@@ -37,9 +37,11 @@ void ctl_arrays_go_on(struct ctl *ctl);
 
 /* Are the jobs that a request wants to follow valid by themselves?  As ctl_job_check(). */
 int ctl_after_check(Control__Submit *s, struct error *err) must_check;
-/* Put what is known of them into the request; -ESRCH: nothing is. */
-int ctl_after_resolve(struct ctl_peer *p, Control__Submit *s,
-		      struct error *err) must_check;
+int ctl_after_check_list(Control__After **list, size_t n,
+			 struct error *err) must_check;
+/* Put what is known of them into the list, which is that user's; -ESRCH: nothing is. */
+int ctl_after_resolve(struct ctl_peer *p, Control__After **list, size_t n,
+		      uint32_t uid, struct error *err) must_check;
 /* Are all that it is to follow over, or has one spoilt it? */
 bool ctl_after_decided(const struct ctl_job *job);
 /* If so, and it waits for them, it is due. */
@@ -239,8 +241,18 @@ void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job);
 
 /* ---- update.c */
 
-int ctl_job_update(struct ctl_job *job, const Control__ChangeJob *c,
-		   struct error *err) must_check;
+int ctl_job_update(struct ctl_peer *p, struct ctl_job *job,
+		   const Control__ChangeJob *c, struct error *err) must_check;
+
+/* ---- update_after.c: it is to follow others than before */
+
+/* A list of its own of what is asked for, and what is known of these. */
+int ctl_after_prepare(struct ctl_peer *p, const struct ctl_job *job,
+		      const Control__ChangeJob *c, Control__After ***ret,
+		      struct error *err) must_check;
+void ctl_after_free(Control__After **list, size_t n);
+/* The job, which waits and is not in the view, follows these from now on. */
+void ctl_after_replace(struct ctl_job *job, Control__After **list, size_t n);
 
 /* ---- client.c */
 

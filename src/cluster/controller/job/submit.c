@@ -320,7 +320,8 @@ void ctl_job_submit(struct ctl_peer *p, uint64_t re, Control__Submit *asked)
 	if (!r)
 		r = check_submit(p, asked, &err);
 	if (!r)
-		r = ctl_after_resolve(p, asked, &err);
+		r = ctl_after_resolve(p, asked->after, asked->n_after,
+				      asked->uid, &err);
 	/* A job of an array does not need the task numbers of the others. */
 	asked->n_tasks = 0;
 	asked->at_end = (char *)protobuf_c_empty_string;

@@ -14,6 +14,7 @@
 #include "cluster/controller/state/array.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
+#include "cluster/controller/state/user_jobs.h"
 #include "cluster/controller/users/users.h"
 #include "core/xalloc.h"
 #include "model/record.h"
@@ -152,29 +153,49 @@ static int change_waiting(struct ctl_job *job, const Control__ChangeJob *c,
 	}
 	if (place)
 		own_hosts(job->spec, &old);
-	job->size = ctl_job_size(job->spec);
 	if (place || now.estimate_usec != old.estimate_usec)
 		come_anew(job);
 	return 0;
 }
 
-int ctl_job_update(struct ctl_job *job, const Control__ChangeJob *c,
-		   struct error *err)
+/* The policy learns of it as of a new one, when they are over. */
+static void follow_others(struct ctl_job *job, Control__After **list, size_t n)
 {
-	bool waits = c->estimate_usec || c->limits || c->n_hosts || c->any_host;
+	if (job->model)
+		ctl_sched_leave(job);
+	ctl_array_turn_over(job);
+	ctl_after_replace(job, list, n);
+	come_anew(job);
+	ctl_after_decide(job);
+}
+
+int ctl_job_update(struct ctl_peer *p, struct ctl_job *job,
+		   const Control__ChangeJob *c, struct error *err)
+{
+	bool after = c->n_after || c->no_after;
+	bool waits = c->estimate_usec || c->limits || c->n_hosts ||
+		     c->any_host || after;
+	Control__After **list = NULL;
 	int r = ctl_job_check_name(c->name, err);
 
 	if (!r && (waits || job->state == STATE(DONE)))
 		r = ctl_job_must_wait(job, err);
 	if (!r)
 		r = ctl_job_check_limit(job, c->limit_usec, err);
+	if (!r && after)
+		r = ctl_after_prepare(p, job, c, &list, err);
 	if (!r && waits)
 		r = change_waiting(job, c, err);
-	if (r < 0)
+	if (r < 0) {
+		ctl_after_free(list, c->n_after);
 		return r;
+	}
+	if (after)
+		follow_others(job, list, c->n_after);
 	ctl_job_set_limit(job, c->limit_usec);
 	if (*c->name)
 		message_set_text(&job->spec->name, xstrdup(c->name));
+	ctl_user_jobs_resize(job);
 	ctl_job_store(job);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/controller/state/job.h"
 #include "core/xalloc.h"
 
 static struct ctl_user_jobs *find(const struct ctl *ctl, const char *user)
@@ -48,6 +49,13 @@ void ctl_user_jobs_join(struct ctl_job *job)
 	struct ctl_user_jobs *u = find(job->ctl, job->spec->user);
 
 	job->of_user = u ? u : create(job->ctl, job->spec->user);
+	count(job->of_user, job, 1);
+}
+
+void ctl_user_jobs_resize(struct ctl_job *job)
+{
+	count(job->of_user, job, -1);
+	job->size = ctl_job_size(job->spec);
 	count(job->of_user, job, 1);
 }
 
