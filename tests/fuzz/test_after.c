@@ -17,6 +17,7 @@
 
 #include "actors.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/user_jobs.h"
 
 #define KIND(NAME) CONTROL__AFTER_KIND__AFTER_##NAME
 
@@ -279,6 +280,17 @@ static bool are_updated(void *ctl)
 	}
 }
 
+/* What its user's jobs take is what was counted, whatever was updated. */
+static void sizes_are_right(struct ctl *ctl)
+{
+	const struct ctl_job *job = TAILQ_FIRST(&ctl->jobs.list);
+	int64_t bytes = job->of_user->bytes;
+
+	for (; job; job = TAILQ_NEXT(job, link))
+		bytes -= job->state == STATE(DONE) ? 0 : (int64_t)job->size;
+	assert_int_equal(bytes, 0);
+}
+
 /* One that is free, and waits for the only core, follows again, and then none. */
 static bool once_more(void *ctl)
 {
@@ -301,6 +313,7 @@ static bool once_more(void *ctl)
 		assert_int_equal(ctl_job_find(ctl, b)->state, STATE(WAITING));
 		update(b, after(a, 0, 0), "");
 		waits_for(ctl, b, "begins when job 1 is over");
+		sizes_are_right(ctl);
 		return false;
 	default:
 		return false;

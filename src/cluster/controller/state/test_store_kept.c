@@ -288,6 +288,50 @@ static void old_accounts_go(void **state)
 	store_close(s);
 }
 
+/* Until all of it is forgotten, jobs and accounts. */
+static void arrays_go_with_what_ended_then(void **state)
+{
+	struct store_account account = {
+		.user = "ann", .ended = 50, .data = "abc", .n = 3
+	};
+	struct store_array array = { .last = 102, .exit = 3, .reason = 2 },
+			   found;
+	struct store_job job = { .id = 101 };
+	struct store *s;
+
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	store_put_job(s, &job);
+	for (array.id = 100; array.id < 500; array.id += 100) {
+		array.last = array.id + 2;
+		array.ended = array.id == 400 ? 0 : (usec_t)array.id;
+		store_put_array(s, &array);
+	}
+	for (account.job = 150; account.job < 154; account.job++) {
+		store_put_account(s, &account);
+		account.ended += 100; /* at 50, 150, 250, 350 */
+	}
+	store_close(s);
+	assert_int_equal(store_open(path, &s, NULL), 0);
+	(void)store_prune_accounts(s, 100, 51, 100);
+	assert_true(store_find_array(s, 100, &found)); /* a job of it is there */
+	assert_true(store_find_array(s, 200, &found));
+	assert_int_equal(found.id, 200);
+	assert_int_equal(found.last, 202);
+	assert_int_equal(found.exit, 3);
+	assert_int_equal(found.reason, 2);
+	assert_int_equal(found.ended, 200);
+	store_forget_job(s, 101);
+	(void)store_prune_accounts(s, 100, 151, 100);
+	assert_false(store_find_array(s, 100, &found));
+	assert_false(store_find_array(s, 200, &found));
+	assert_true(store_find_array(s, 300, &found));
+	(void)store_prune_accounts(s, 100, 251, 100);
+	assert_false(store_find_array(s, 300, &found));
+	assert_true(store_find_array(s, 400, &found)); /* it is not over */
+	(void)store_prune_accounts(s, 100, 351, 100);
+	store_close(s);
+}
+
 /* A user may hold and release a job as often as she likes. */
 static void acts_of_a_job_are_bounded(void **state)
 {
@@ -320,6 +364,7 @@ int main(void)
 		cmocka_unit_test(a_job_changes),
 		cmocka_unit_test(accounts_outlive_jobs),
 		cmocka_unit_test(old_accounts_go),
+		cmocka_unit_test(arrays_go_with_what_ended_then),
 		cmocka_unit_test(acts_of_a_job_are_bounded),
 		cmocka_unit_test(acts_follow_each_other),
 	};

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "cluster/controller/state/find.h"
 #include "cluster/controller/state/job.h"
 #include "cluster/controller/state/test_ctl.h"
 #include "cluster/controller/state/user_jobs.h"
@@ -77,6 +78,23 @@ static void jobs_come_and_go(void **state)
 	assert_null(ctl_user_jobs_find(&test_ctl, "ada"));
 }
 
+/* What an update changes of its size is not counted for ever. */
+static void sizes_change(void **state)
+{
+	struct ctl_job *job = job_of(1, "ada", 1);
+	int64_t before;
+
+	job_of(2, "ada", 1);
+	before = ctl_user_jobs_find(&test_ctl, "ada")->bytes;
+	message_set_text(&job->spec->name, xstrdup("a longer name"));
+	ctl_user_jobs_resize(job);
+	assert_in_range(ctl_user_jobs_find(&test_ctl, "ada")->bytes, before + 13,
+			before + 20);
+	ctl_job_set_state(job, STATE(DONE));
+	ctl_job_set_state(ctl_job_find(&test_ctl, 2), STATE(DONE));
+	has("ada", 0, 0, 2, 2);
+}
+
 static void also_after_a_restart(void **state)
 {
 	struct ctl_job *late = job_of(4, "eve", 1),
@@ -99,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_come_and_go),
 		cmocka_unit_test(also_after_a_restart),
+		cmocka_unit_test(sizes_change),
 	};
 
 	return cmocka_run_group_tests_name("user_jobs", tests, test_ctl_setup,
