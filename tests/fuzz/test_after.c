@@ -136,7 +136,20 @@ static bool is_free(struct ctl *ctl, uint64_t job)
 /* ---- one task */
 
 static uint32_t some_tasks[] = { 10, 20, 30, 35 };
-static uint64_t array, one, first, all;
+static uint64_t array, one, first, all, later;
+
+static void cancel_first(void)
+{
+	Control__Signal s = CONTROL__SIGNAL__INIT;
+	Control__TaskRange t = CONTROL__TASK_RANGE__INIT, *list[] = { &t };
+
+	s.job = array;
+	s.signo = SIGKILL;
+	t.first = t.last = some_tasks[0];
+	s.tasks = list;
+	s.n_tasks = 1;
+	actor_say(admin, MESSAGE_BODY(SIGNAL), &s);
+}
 
 static bool tasks_end(void *ctl)
 {
@@ -165,8 +178,16 @@ static bool tasks_end(void *ctl)
 	case 3:
 		assert_true(is_free(ctl, one));
 		waits_for(ctl, first, "begins when job 1[10] is over");
-		return false;
+		cancel_first();
+		later = submit_after(after(0, array, 10));
+		assert_true(ctl_job_find(ctl, later)->spec->after[0]->over);
+		return true;
+	case 4:
+	case 5:
+		return true;
 	default:
+		assert_true(is_free(ctl, first));
+		waits_for(ctl, all, "begins when array 1 is over");
 		return false;
 	}
 }
@@ -179,7 +200,6 @@ static bool some_are_forgotten(void *ctl)
 	if (!turn) {
 		come();
 		assert_null(ctl_job_find(ctl, array + 1));
-		waits_for(ctl, first, "begins when job 1[10] is over");
 		waits_for(ctl, submit_after(after(0, array, 35)),
 			  "begins when job 1[35] is over");
 		one = submit_after(after(0, array, 20));
@@ -189,7 +209,7 @@ static bool some_are_forgotten(void *ctl)
 	if (turn++ < 4)
 		return true;
 	assert_true(is_free(ctl, one));
-	assert_true(is_free(ctl, first));
+	assert_true(is_free(ctl, all));
 	return false;
 }
 
@@ -203,6 +223,9 @@ static bool all_are(void *ctl)
 			assert_null(ctl_job_find(ctl, array + i));
 			one = submit_after(after(0, array, some_tasks[i]));
 			assert_int_not_equal(one, 0);
+			assert_false(ctl_job_find(ctl, one)
+					     ->spec->after[0]
+					     ->whole);
 		}
 		assert_int_equal(submit_after(after(0, array, 34)), 0);
 	}
@@ -302,13 +325,17 @@ static bool once_more(void *ctl)
 		come();
 		a = submit_held(NULL, 0);
 		busy = submit(&(Control__Submit)CONTROL__SUBMIT__INIT);
-		b = submit(&(Control__Submit)CONTROL__SUBMIT__INIT);
-		assert_int_equal(busy + 1, b);
+		c = submit_held(NULL, 0);
+		b = submit_after(after(c, 0, 0));
+		assert_int_equal(busy + 2, b);
+		cancel(c);
 		return true;
 	case 1:
 	case 2:
-		return true;
 	case 3:
+	case 4:
+		return true;
+	case 5:
 		assert_true(is_free(ctl, b));
 		assert_int_equal(ctl_job_find(ctl, b)->state, STATE(WAITING));
 		update(b, after(a, 0, 0), "");
@@ -328,11 +355,16 @@ static bool then_none(void *ctl)
 	case 0:
 		come();
 		waits_for(ctl, b, "begins when job 1 is over");
+		d = submit_after(after(a, 0, 0));
+		update(d, after(c, 0, 0), ""); /* which is over */
 		update(b, after(0, 0, 0), "");
 		return true;
 	case 1:
+	case 2:
+	case 3:
 		return true;
 	default:
+		assert_true(is_free(ctl, d));
 		assert_true(is_free(ctl, b));
 		assert_null(((struct ctl *)ctl)->jobs.awaited);
 		return false;

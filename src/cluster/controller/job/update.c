@@ -161,8 +161,6 @@ static int change_waiting(struct ctl_job *job, const Control__ChangeJob *c,
 /* The policy learns of it as of a new one, when they are over. */
 static void follow_others(struct ctl_job *job, Control__After **list, size_t n)
 {
-	if (job->model)
-		ctl_sched_leave(job);
 	ctl_array_turn_over(job);
 	ctl_after_replace(job, list, n);
 	come_anew(job);
