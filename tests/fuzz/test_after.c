@@ -363,9 +363,19 @@ static bool then_none(void *ctl)
 	case 2:
 	case 3:
 		return true;
-	default:
+	case 4:
 		assert_true(is_free(ctl, d));
 		assert_true(is_free(ctl, b));
+		update(b, after(c, 0, 0), ""); /* as at first */
+		return true;
+	case 5:
+	case 6:
+	case 7:
+		return true;
+	default:
+		assert_true(is_free(ctl, b));
+		assert_non_null(
+			env_of(ctl_job_find(ctl, b), "STINT_AFTER_JOB="));
 		assert_null(((struct ctl *)ctl)->jobs.awaited);
 		return false;
 	}
