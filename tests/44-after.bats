@@ -131,6 +131,49 @@ of() { # JOB: how it ended
 	[ "$(cat "$bed/ran")" = "$(seq 30; echo end)" ]
 }
 
+@test "many that follow one end, or begin, once each, wherever the controller is killed" {
+	a=$(st submit sh -c "$(waits go 0)")
+	never=$(st submit --array 1-700 --after "failed:$a" sh -c "echo >>never")
+	then=$(st submit --array 1-20 --after "$a" sh -c "echo \$STINT_ARRAY_TASK_ID >>ran")
+	last=$(st submit --after "$then" --after "any:$never" true)
+	touch "$bed/go"
+	eventually over "$a" 0
+	for _ in 1 2 3; do
+		restart
+	done
+	st wait "$last"
+	[ "$(sort -n "$bed/ran")" = "$(seq 20)" ]
+	[ ! -e "$bed/never" ]
+	[ "$(st history --json "$never" | grep -c '"dependency"')" = 700 ]
+}
+
+@test "a job follows single tasks of an array, and others than before" {
+	array=$(st submit --array 1-4 sh -c 'until [ -e $STINT_ARRAY_TASK_ID ]; do sleep 0.05; done; [ $STINT_ARRAY_TASK_ID != 3 ]')
+	one=$(st submit --after "${array}[2]" env)
+	some=$(st submit --after "any:${array}[1-2,4],failed:${array}[3]" true)
+	late=$(st submit --after "$array" true)
+	free=$(st submit --after "$array" true)
+	why_is "$one" "begins when job ${array}[2] has ended well"
+	why_is "$some" "begins when job ${array}[1] is over, and job ${array}[2] is over, and job ${array}[4] is over, and job ${array}[3] has failed"
+	[ "$(jobs "j[$one]['after']")" = "[{'job': $((array + 1)), 'array': $array, 'task': 2, 'kind': 'ok', 'over': False, 'failed': False}]" ]
+	run -1 st submit --after "${array}[5]" true
+	[[ "$output" == *"array $array has no task 5, or nothing is known of it any more" ]]
+	run -1 st update --after "$free" "$late"
+	[[ "$output" == *"job $late can only follow what was submitted before it, and $free was not" ]]
+	run -1 st update --after "$array" "${array}[2]"
+	run -2 st update --after "$array,$array" "$late"
+	st update --after "${array}[2]" "$late"
+	st update --after none "$free"
+	why_is "$late" "begins when job ${array}[2] has ended well"
+	st wait "$free"
+	touch "$bed/2"
+	st wait "$one" "$late"
+	[ "$(st output "$one" | grep ^STINT_AFTER_JOB)" = "STINT_AFTER_JOB=$((array + 1))" ]
+	touch "$bed"/{1,3,4}
+	st wait "$some"
+	st wait "$(st submit --after "failed:${array}[3]" true)" # which is over
+}
+
 @test "held, cancelled, updated and others' jobs with --after" {
 	"$stint" controller --state-dir="$bed/controller" --enrol=user/daemon >"$bed/dim.key"
 	chown daemon "$bed/dim.key"

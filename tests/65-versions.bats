@@ -95,3 +95,21 @@ there_and_back() {
 	[ "$status" = 0 ] || [[ "$output" == *"host h1 cannot limit processors (--cpus)"* ]]
 	[ "$status" != 0 ] || cmp "$ours" "$other"
 }
+
+@test "what a controller of the version before would drop is not asked of it, and clients of that version go on" {
+	stint=$other serve 1
+	"$ours" run --hosts h1 true
+	run -1 "$ours" submit --after 4711 true
+	[ "${#lines[@]}" = 1 ]
+	[[ "$output" == *"it is older than you, and may not know --after: "* ]] ||
+		[[ "$output" == *"--after: no job 4711"* ]] # it knows
+	run -1 "$ours" run --after 4711 true
+	[[ "$output" == *"it is older than you, and may not know --after: "* ]] ||
+		[[ "$output" == *"--after: no job 4711"* ]]
+	slay "$(service_pid controller)"
+	start_controller
+	eventually hosts_up 1
+	"$other" run --hosts h1 true
+	job=$("$other" submit --hosts h1 true)
+	"$other" wait "$job"
+}

@@ -22,7 +22,7 @@ TIMES = ["", "x", "-1", "5q", "9" * 30 + "s"]
 ABOVE0 = TIMES + ["0", "0s"]
 NUMBERS = ["", "x", "-1", "9" * 20, "1.5"]
 COUNTS = NUMBERS + ["0"]
-AFTERS = ["", "x", "0", "-1", "ok:", "bogus:1", "afterok:1", "1,", ",1", "1:x", "ok:any:1", "1,1", "9" * 30, "1.5", "7[3]"]
+AFTERS = ["", "x", "0", "-1", "ok:", "bogus:1", "afterok:1", "1,", ",1", "1:x", "ok:any:1", "1,1", "9" * 30, "1.5", "7[]", "7[x]", "7[3", "[3]", "7[3],7[1-4]", "7[0-1000]"]
 ARRAYS = ["", "x", "1-", "-1", "3-1", "1,", "1,1", "1-5:0", "1%0", "1%", "1-200000", "0-4%x", "1:2"]
 FILES = ["", "a/", "%", "%q", "x" * 1025]
 WARNS = ["", "x", "USR1", "USR1@", "x@1s", "USR1@x", "USR1@10s"]
@@ -68,7 +68,7 @@ LINES = {
     "release": (["1"], CLIENT), "requeue": (["1"], CLIENT), "wait": (["1"], CLIENT),
     "audit": ([], {**CLIENT, "since": INSTANTS, "user": [""]}),
     "jobs": ([], CLIENT), "history": ([], {**CLIENT, "from": NUMBERS + ["0"], "since": INSTANTS, "until": INSTANTS, "user": [""]}), "output": (["1"], {**CLIENT, "rank": NUMBERS}),
-    "update": (["1"], {**CLIENT, "limit": ABOVE0, "time": ABOVE0, "name": NAMES, "memory": SIZES,
+    "update": (["1"], {**CLIENT, "after": AFTERS, "limit": ABOVE0, "time": ABOVE0, "name": NAMES, "memory": SIZES,
                         "hosts": ["", ",", "a,", "a:2"], "pids-limit": COUNTS, "cpus": CPUS, "output-limit": OUTPUTS}),
     "ps": ([], CLIENT), "hosts": ([], CLIENT), 
     "drain": (["h1"], {**CLIENT, "by": ABOVE0 + ["25:00", "18:30x", "2026-13-01 10:00", "2030-02-31 10:00", "2020-01-01 10:00", ":"], "reason": ["", "a\nb", "\x1b[2J", "x" * 201]}),
