@@ -158,7 +158,7 @@ of() { # JOB: how it ended
 	[ "$(jobs "j[$one]['after']")" = "[{'job': $((array + 1)), 'array': $array, 'task': 2, 'kind': 'ok', 'over': False, 'failed': False}]" ]
 	run -1 st submit --after "${array}[5]" true
 	[[ "$output" == *"array $array has no task 5, or nothing is known of it any more" ]]
-	run -1 st update --after "$free" "$late"
+	run -2 st update --after "$free" "$late"
 	[[ "$output" == *"job $late can only follow what was submitted before it, and $free was not" ]]
 	run -1 st update --after "$array" "${array}[2]"
 	run -2 st update --after "$array,$array" "$late"

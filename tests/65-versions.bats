@@ -101,10 +101,10 @@ there_and_back() {
 	"$ours" run --hosts h1 true
 	run -1 "$ours" submit --after 4711 true
 	[ "${#lines[@]}" = 1 ]
-	[[ "$output" == *"it is older than you, and may not know --after: "* ]] ||
+	[[ "$output" == *"is older than you, and may not know --after: "* ]] ||
 		[[ "$output" == *"--after: no job 4711"* ]] # it knows
 	run -1 "$ours" run --after 4711 true
-	[[ "$output" == *"it is older than you, and may not know --after: "* ]] ||
+	[[ "$output" == *"is older than you, and may not know --after: "* ]] ||
 		[[ "$output" == *"--after: no job 4711"* ]]
 	slay "$(service_pid controller)"
 	start_controller

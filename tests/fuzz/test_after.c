@@ -223,9 +223,8 @@ static bool all_are(void *ctl)
 			assert_null(ctl_job_find(ctl, array + i));
 			one = submit_after(after(0, array, some_tasks[i]));
 			assert_int_not_equal(one, 0);
-			assert_false(ctl_job_find(ctl, one)
-					     ->spec->after[0]
-					     ->whole);
+			assert_false(
+				ctl_job_find(ctl, one)->spec->after[0]->whole);
 		}
 		assert_int_equal(submit_after(after(0, array, 34)), 0);
 	}
@@ -294,9 +293,8 @@ static bool are_updated(void *ctl)
 		return true;
 	case 6:
 		assert_true(is_free(ctl, c));
-		assert_string_equal(env_of(ctl_job_find(ctl, c),
-					   "STINT_AFTER_JOB="),
-				    "2");
+		assert_string_equal(
+			env_of(ctl_job_find(ctl, c), "STINT_AFTER_JOB="), "2");
 		return false;
 	default:
 		return false;

@@ -102,9 +102,8 @@ static uint64_t submit_after(uint64_t job, Control__AfterKind kind,
 static void cancel_tasks(uint64_t job, uint32_t from, uint32_t to)
 {
 	Control__Signal s = CONTROL__SIGNAL__INIT;
-	Control__TaskRange range = CONTROL__TASK_RANGE__INIT, *list[] = {
-		&range
-	};
+	Control__TaskRange range = CONTROL__TASK_RANGE__INIT,
+			   *list[] = { &range };
 
 	range.first = from;
 	range.last = to;
@@ -457,8 +456,8 @@ int main(void)
 		cmocka_unit_test_setup(many_are_told_in_turns, begin),
 		cmocka_unit_test_setup(many_end_in_turns, begin),
 		cmocka_unit_test_setup(only_whom_it_concerns_is_told, begin),
-		cmocka_unit_test_setup(an_array_is_remembered_until_all_are_told,
-				       begin),
+		cmocka_unit_test_setup(
+			an_array_is_remembered_until_all_are_told, begin),
 		cmocka_unit_test_setup(an_array_remembers_that_a_task_failed,
 				       begin),
 		cmocka_unit_test_setup(

@@ -256,10 +256,10 @@ static int ask_once(struct client *c, Control__Message__BodyCase what,
 
 	if (!c->conn)
 		return client_failed(c, err);
-	r = known_check(c->hello ? c->hello->hello->controller : NULL, what,
-			body, err);
+	r = known_check(c->where, c->hello ? c->hello->hello->controller : NULL,
+			what, body, err);
 	if (r < 0)
-		return error_prefix(err, r, "controller at %s", c->where);
+		return r;
 	r = message_send(c->conn, ++c->last_id, 0, what, body);
 	if (r < 0)
 		return error_sys(err, r, "asking the controller");
@@ -276,9 +276,7 @@ static int ask_once(struct client *c, Control__Message__BodyCase what,
 			message_free(m);
 		return 0;
 	}
-	r = known_refused(what, m->failed, err);
-	if (m->failed->unknown)
-		error_prefix(err, r, "controller at %s", c->where);
+	r = known_refused(c->where, what, m->failed, err);
 	message_free(m);
 	return r;
 }
@@ -322,6 +320,13 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
 void client_insist(struct client *c)
 {
 	c->insist = INSIST_TIMEOUT;
+}
+
+bool client_is_restart(int code)
+{
+	return !code || code == -ECONNREFUSED || code == -ECONNRESET ||
+	       code == -EPIPE || code == -ENOENT || code == -ETIMEDOUT ||
+	       code == -EUSERS;
 }
 
 bool client_lost(const struct client *c)

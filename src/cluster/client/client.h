@@ -51,6 +51,12 @@ int client_ask(struct client *c, Control__Message__BodyCase what, void *body,
  */
 void client_insist(struct client *c);
 
+/*
+ * Can a connection that ended like that be to a controller that is being started again,
+ * or to which all come back?
+ */
+bool client_is_restart(int code);
+
 /* The connection is lost; all further requests fail for the same reason. */
 bool client_lost(const struct client *c);
 

@@ -50,23 +50,23 @@ uint32_t known_lacks(const Control__Message *request)
 
 static const char *harm_of_submit(const Control__Submit *s)
 {
-	return s->n_after	? "--after"
-	       : *s->at_end	? "--at-end"
-	       : s->n_tasks	? "--array"
-	       : s->held	? "--hold"
-	       : s->limit_usec	? "--limit"
-	       : s->milli_cpus	? "--cpus"
-	       : s->output_max	? "--output-limit"
-				: NULL;
+	return s->n_after      ? "--after"
+	       : *s->at_end    ? "--at-end"
+	       : s->n_tasks    ? "--array"
+	       : s->held       ? "--hold"
+	       : s->limit_usec ? "--limit"
+	       : s->milli_cpus ? "--cpus"
+	       : s->output_max ? "--output-limit"
+			       : NULL;
 }
 
 static const char *harm_of_change(const Control__ChangeJob *c)
 {
 	return c->n_after || c->no_after   ? "--after"
-	       : c->n_tasks		    ? "JOB[TASKS]"
-	       : c->limits		    ? "limits of a job that waits"
+	       : c->n_tasks		   ? "JOB[TASKS]"
+	       : c->limits		   ? "limits of a job that waits"
 	       : c->n_hosts || c->any_host ? "--hosts and --any-host"
-					    : NULL;
+					   : NULL;
 }
 
 /*
@@ -88,7 +88,7 @@ static const char *harm_of(Control__Message__BodyCase what, const void *body)
 	}
 }
 
-int known_check(const Control__ControllerInfo *controller,
+int known_check(const char *where, const Control__ControllerInfo *controller,
 		Control__Message__BodyCase what, const void *body,
 		struct error *err)
 {
@@ -100,12 +100,13 @@ int known_check(const Control__ControllerInfo *controller,
 	if (!harm)
 		return 0;
 	return error_set(err, -EOPNOTSUPP,
-			 "it is older than you, and may not know %s: it would "
-			 "do as if you had not asked for that; update it first",
-			 harm);
+			 "the controller at %s is older than you, and may not "
+			 "know %s: it would do as if you had not asked for "
+			 "that; update it first",
+			 where, harm);
 }
 
-int known_refused(Control__Message__BodyCase what,
+int known_refused(const char *where, Control__Message__BodyCase what,
 		  const Control__Failed *failed, struct error *err)
 {
 	int code = failed->code < 0 ? failed->code : -EPROTO;
@@ -119,7 +120,8 @@ int known_refused(Control__Message__BodyCase what,
 	if (!f)
 		return error_set(err, code, "%s", failed->why);
 	return error_set(err, code,
-			 "it is older than you, and does not know all of '%s' "
-			 "that you asked for; update it first",
-			 f->name);
+			 "the controller at %s is older than you, and does not "
+			 "know all of '%s' that you asked for; update it "
+			 "first",
+			 where, f->name);
 }

@@ -21,13 +21,13 @@ enum { KNOWN_MAY_DROP = 1000 };
  */
 uint32_t known_lacks(const Control__Message *request);
 
-/* May that be asked of a controller that has said this of itself (NULL: nothing)? */
-int known_check(const Control__ControllerInfo *controller,
+/* May that be asked of the controller there, which has said this of itself (NULL: nothing)? */
+int known_check(const char *where, const Control__ControllerInfo *controller,
 		Control__Message__BodyCase what, const void *body,
 		struct error *err) must_check;
 
 /* Why the request was refused; returns its code, or -EPROTO where that is none. */
-int known_refused(Control__Message__BodyCase what,
+int known_refused(const char *where, Control__Message__BodyCase what,
 		  const Control__Failed *failed, struct error *err);
 
 #endif

@@ -15,9 +15,9 @@ static uint8_t value[] = { 1 };
 static void put_unknown(ProtobufCMessage *m, ProtobufCMessageUnknownField *u,
 			uint32_t tag)
 {
-	*u = (ProtobufCMessageUnknownField){
-		.tag = tag, .len = sizeof(value), .data = value
-	};
+	*u = (ProtobufCMessageUnknownField){ .tag = tag,
+					     .len = sizeof(value),
+					     .data = value };
 	m->unknown_fields = u;
 	m->n_unknown_fields = tag != 0;
 }
@@ -81,13 +81,16 @@ static void is_for_newer(Control__Message__BodyCase what, const void *body,
 	Control__ControllerInfo info = CONTROL__CONTROLLER_INFO__INIT;
 	struct error err;
 
-	assert_int_equal(known_check(NULL, what, body, &err), -EOPNOTSUPP);
-	assert_non_null(strstr(err.text, "older"));
-	assert_int_equal(known_check(&info, what, body, &err), -EOPNOTSUPP);
+	assert_int_equal(known_check("a:1", NULL, what, body, &err),
+			 -EOPNOTSUPP);
+	assert_non_null(
+		strstr(err.text, "the controller at a:1 is older than you"));
+	assert_int_equal(known_check("a:1", &info, what, body, &err),
+			 -EOPNOTSUPP);
 	if (!strstr(err.text, option))
 		fail_msg("%s: %s", option, err.text);
 	info.refuses_unknown = true;
-	assert_int_equal(known_check(&info, what, body, &err), 0);
+	assert_int_equal(known_check("a:1", &info, what, body, &err), 0);
 }
 
 static void older_controllers_are_not_asked(void **state)
@@ -99,7 +102,8 @@ static void older_controllers_are_not_asked(void **state)
 	Control__Signal signal = CONTROL__SIGNAL__INIT;
 	uint32_t task = 1;
 
-	assert_int_equal(known_check(NULL, MESSAGE_BODY(SUBMIT), &s, NULL), 0);
+	assert_int_equal(
+		known_check("a:1", NULL, MESSAGE_BODY(SUBMIT), &s, NULL), 0);
 	s.output_max = 1;
 	is_for_newer(MESSAGE_BODY(SUBMIT), &s, "--output-limit");
 	s.milli_cpus = 1;
@@ -120,10 +124,12 @@ static void older_controllers_are_not_asked(void **state)
 
 	c.change = CONTROL__CHANGE__HOLD;
 	signal.signo = 15;
-	assert_int_equal(known_check(NULL, MESSAGE_BODY(CHANGE_JOB), &c, NULL),
-			 0);
-	assert_int_equal(known_check(NULL, MESSAGE_BODY(SIGNAL), &signal, NULL),
-			 0);
+	assert_int_equal(
+		known_check("a:1", NULL, MESSAGE_BODY(CHANGE_JOB), &c, NULL),
+		0);
+	assert_int_equal(
+		known_check("a:1", NULL, MESSAGE_BODY(SIGNAL), &signal, NULL),
+		0);
 	c.any_host = true;
 	is_for_newer(MESSAGE_BODY(CHANGE_JOB), &c, "--any-host");
 	c.limits = &limits;
@@ -140,15 +146,15 @@ static void a_refusal_names_what_is_new(void **state)
 	Control__Failed f = message_failed(-EINVAL, "as said");
 	struct error err;
 
-	assert_int_equal(known_refused(MESSAGE_BODY(SUBMIT), &f, &err),
+	assert_int_equal(known_refused("a:1", MESSAGE_BODY(SUBMIT), &f, &err),
 			 -EINVAL);
 	assert_string_equal(err.text, "as said");
 	f.unknown = 70;
-	known_refused(MESSAGE_BODY(SUBMIT), &f, &err);
+	known_refused("a:1", MESSAGE_BODY(SUBMIT), &f, &err);
 	assert_non_null(strstr(err.text, "'after'"));
 	f.unknown = 999; /* a liar's */
 	f.code = 5;
-	assert_int_equal(known_refused(MESSAGE_BODY(SUBMIT), &f, &err),
+	assert_int_equal(known_refused("a:1", MESSAGE_BODY(SUBMIT), &f, &err),
 			 -EPROTO);
 	assert_string_equal(err.text, "as said");
 }

@@ -187,23 +187,17 @@ static int submit(struct run *r)
 			    r->session->ask);
 }
 
-/* The job would not be what was asked for. */
-static int on_too_old(struct run *r, int code)
-{
-	r->code = error_prefix(&r->err, code, "controller at %s",
-			       r->session->controller);
-	return sd_event_exit(r->event, 0);
-}
-
 static int on_hello(struct run *r, const Control__Hello *hello,
 		    struct error *err)
 {
-	int k = r->job ? 0
-		       : known_check(hello->controller, MESSAGE_BODY(SUBMIT),
-				     r->session->ask, &r->err);
+	const struct session *s = r->session;
+	int k;
 
-	if (k < 0)
-		return on_too_old(r, k);
+	if (!r->job)
+		r->code = known_check(s->controller, hello->controller,
+				      MESSAGE_BODY(SUBMIT), s->ask, &r->err);
+	if (r->code < 0)
+		return sd_event_exit(r->event, 0);
 	k = r->job ? attach_to_job(r) : submit(r);
 	r->lost_at = 0;
 	r->lost_told = false;
@@ -252,9 +246,8 @@ static int on_failed(struct run *r, const Control__Message *m,
 		loop_after(r->event, NULL, AGAIN_AFTER, on_submit_again, r);
 		return 0;
 	}
-	r->code = known_refused(MESSAGE_BODY(SUBMIT), m->failed, &r->err);
-	if (m->failed->unknown)
-		return on_too_old(r, r->code);
+	r->code = known_refused(r->session->controller, MESSAGE_BODY(SUBMIT),
+				m->failed, &r->err);
 	return sd_event_exit(r->event, 0);
 }
 
@@ -340,18 +333,10 @@ static void tell_lost(struct run *r, const char *why)
 	r->lost_told = true;
 }
 
-/* Can this be a controller that is being started again, or to which all come back? */
-static bool is_restart(int code)
-{
-	return !code || code == -ECONNREFUSED || code == -ECONNRESET ||
-	       code == -EPIPE || code == -ENOENT || code == -ETIMEDOUT ||
-	       code == -EUSERS;
-}
-
 static bool worth_waiting(const struct run *r, int code, usec_t now)
 {
 	if (!r->job)
-		return is_restart(code) && since_begin(r) < SUBMIT_AFTER;
+		return client_is_restart(code) && since_begin(r) < SUBMIT_AFTER;
 	return code != -EACCES && now - r->lost_at <= LOST_AFTER;
 }
 

@@ -50,8 +50,8 @@ static int add_one(struct submission *sub, const Control__After *a,
 	Control__Submit *s = &sub->ask;
 
 	if (is_there(s, a))
-		return error_set(err, -EINVAL,
-				 "--after: job %s is there twice", word);
+		return error_set(err, -EINVAL, "--after: job %s is there twice",
+				 word);
 	if (s->n_after == AFTER_MOST)
 		return error_set(err, -EINVAL, "--after: more than %d jobs",
 				 AFTER_MOST);

@@ -135,8 +135,7 @@ struct known_task {
 
 static bool on_next_account(void *arg, const struct store_account *row)
 {
-	Control__Account *a =
-		control__account__unpack(NULL, row->n, row->data);
+	Control__Account *a = control__account__unpack(NULL, row->n, row->data);
 	struct known_task *t = arg;
 
 	if (a && a->array == t->array) {
@@ -224,7 +223,8 @@ static int resolve(struct ctl_peer *p, Control__After *a, uint32_t uid,
 		a->job = find_task(p->ctl, a->array, a->task);
 	if (a->array && (!a->job || !look_up(p, a, &end)))
 		return error_set(err, -ESRCH,
-				 "--after: array %" PRIu64 " has no task %u, or "
+				 "--after: array %" PRIu64
+				 " has no task %u, or "
 				 "nothing is known of it any more",
 				 a->array, a->task);
 	if (!a->array && !look_up(p, a, &end))
@@ -246,6 +246,32 @@ int ctl_after_resolve(struct ctl_peer *p, Control__After **list, size_t n,
 	for (size_t i = 0; i < n && !r; i++)
 		r = resolve(p, list[i], uid, err);
 	return r;
+}
+
+/* ---- it ends */
+
+static void tell(struct ctl *ctl, uint64_t id, bool whole,
+		 const struct ctl_end *end)
+{
+	struct ctl_awaited *a = ctl_awaited_find(ctl, id, whole);
+
+	if (!a)
+		return;
+	ctl_awaited_tell(ctl, a, end);
+	ctl_sched_soon(ctl);
+}
+
+void ctl_after_ended(const struct ctl_job *job)
+{
+	struct ctl_end end = ctl_end_of_job(job);
+
+	if (!job->ctl->jobs.awaited)
+		return;
+	tell(job->ctl, job->id, false, &end);
+	if (!job->array)
+		return;
+	end = ctl_end_of_array(job->array);
+	tell(job->ctl, job->array->id, true, &end);
 }
 
 /* What is followed may have ended while no controller could tell of it. */

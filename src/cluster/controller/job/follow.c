@@ -12,35 +12,12 @@
 #include "cluster/controller/job/job.h"
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/after.h"
-#include "cluster/controller/state/array.h"
 #include "cluster/controller/state/job.h"
 
 enum { FOLLOW_MOST = 100 }; /* jobs a turn: some ten milliseconds */
-#define FOLLOW_PAUSE (5 * USEC_PER_MSEC) /* for those who have had more than their share, too */
-
-static void tell(struct ctl *ctl, uint64_t id, bool whole,
-		 const struct ctl_end *end)
-{
-	struct ctl_awaited *a = ctl_awaited_find(ctl, id, whole);
-
-	if (!a)
-		return;
-	ctl_awaited_tell(ctl, a, end);
-	ctl_sched_soon(ctl);
-}
-
-void ctl_after_ended(const struct ctl_job *job)
-{
-	struct ctl_end end = ctl_end_of_job(job);
-
-	if (!job->ctl->jobs.awaited)
-		return;
-	tell(job->ctl, job->id, false, &end);
-	if (!job->array)
-		return;
-	end = ctl_end_of_array(job->array);
-	tell(job->ctl, job->array->id, true, &end);
-}
+#define FOLLOW_PAUSE \
+	(5 *         \
+	 USEC_PER_MSEC) /* for those who have had more than their share, too */
 
 /* It may begin, or never will. */
 static void follow(struct ctl_job *job)

@@ -52,13 +52,13 @@ void ctl_after_tell(struct ctl_job *job);
 char *ctl_after_spoilt(const struct ctl_job *job);
 /* All are over: it may begin, and finds in its environment how they ended. */
 void ctl_after_done(struct ctl_job *job);
+/* The job is over: whoever follows it is told soon. */
+void ctl_after_ended(const struct ctl_job *job);
 /* After a restart: look again at all that are waited for. */
 void ctl_afters_settle(struct ctl *ctl);
 
 /* ---- follow.c */
 
-/* The job is over: whoever follows it is told soon. */
-void ctl_after_ended(const struct ctl_job *job);
 /* Tell some followers; they, and jobs that are due (state/after.h), come or end. */
 void ctl_jobs_follow(struct ctl *ctl);
 

@@ -193,7 +193,7 @@ int ctl_job_update(struct ctl_peer *p, struct ctl_job *job,
 	ctl_job_set_limit(job, c->limit_usec);
 	if (*c->name)
 		message_set_text(&job->spec->name, xstrdup(c->name));
-	ctl_user_jobs_resize(job);
+	ctl_user_jobs_resize(job, ctl_job_size(job->spec));
 	ctl_job_store(job);
 	return 0;
 }

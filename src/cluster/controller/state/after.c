@@ -107,7 +107,8 @@ bool ctl_job_is_kept(const struct ctl_job *job)
 struct ctl_end ctl_end_of_job(const struct ctl_job *job)
 {
 	return (struct ctl_end){ .over = job->state == STATE(DONE),
-				 .failed = job->state == STATE(DONE) && job->exit,
+				 .failed =
+					 job->state == STATE(DONE) && job->exit,
 				 .exit = job->exit,
 				 .reason = job->reason,
 				 .uid = job->spec->uid };

@@ -98,13 +98,12 @@ bool ctl_array_over(const struct ctl_job *job)
 
 void ctl_array_store(struct ctl *ctl, const struct ctl_array *a)
 {
-	store_put_array(ctl->store,
-			&(struct store_array){ .id = a->id,
-					       .last = a->last,
-					       .exit = a->exit,
-					       .reason = a->reason,
-					       .ended = a->open ? 0
-								: ctl_now() });
+	store_put_array(ctl->store, &(struct store_array){
+					    .id = a->id,
+					    .last = a->last,
+					    .exit = a->exit,
+					    .reason = a->reason,
+					    .ended = a->open ? 0 : ctl_now() });
 }
 
 static bool add_task(void *arg, const struct store_account *row)

@@ -463,7 +463,7 @@ struct ctl_jobs {
 	TAILQ_HEAD(, ctl_awaited) telling;
 	struct ctl_job_list due;
 	sd_event_source *follow_pause; /* job/follow.c's */
-	struct ctl_job_list ended;   /* those that are over, by their ends */
+	struct ctl_job_list ended;     /* those that are over, by their ends */
 	unsigned nr_ended;
 	unsigned forgotten; /* since memory was given back: job/forget.c's */
 	uint64_t last;	    /* the last id that was given out */

@@ -140,8 +140,9 @@ struct store_account {
 /* An array as a whole, also when its jobs are forgotten. */
 struct store_array {
 	uint64_t id, last; /* numbers of its first and of its last job */
-	int exit, reason;  /* of the first of its tasks that failed; 0: none has */
-	usec_t ended;	   /* since 1970; 0: not all are over */
+	int exit,
+		reason; /* of the first of its tasks that failed; 0: none has */
+	usec_t ended;	/* since 1970; 0: not all are over */
 };
 
 struct store_host {

@@ -313,7 +313,8 @@ static void arrays_go_with_what_ended_then(void **state)
 	store_close(s);
 	assert_int_equal(store_open(path, &s, NULL), 0);
 	(void)store_prune_accounts(s, 100, 51, 100);
-	assert_true(store_find_array(s, 100, &found)); /* a job of it is there */
+	assert_true(
+		store_find_array(s, 100, &found)); /* a job of it is there */
 	assert_true(store_find_array(s, 200, &found));
 	assert_int_equal(found.id, 200);
 	assert_int_equal(found.last, 202);

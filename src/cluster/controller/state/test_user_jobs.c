@@ -87,9 +87,9 @@ static void sizes_change(void **state)
 	job_of(2, "ada", 1);
 	before = ctl_user_jobs_find(&test_ctl, "ada")->bytes;
 	message_set_text(&job->spec->name, xstrdup("a longer name"));
-	ctl_user_jobs_resize(job);
-	assert_in_range(ctl_user_jobs_find(&test_ctl, "ada")->bytes, before + 13,
-			before + 20);
+	ctl_user_jobs_resize(job, ctl_job_size(job->spec));
+	assert_in_range(ctl_user_jobs_find(&test_ctl, "ada")->bytes,
+			before + 13, before + 20);
 	ctl_job_set_state(job, STATE(DONE));
 	ctl_job_set_state(ctl_job_find(&test_ctl, 2), STATE(DONE));
 	has("ada", 0, 0, 2, 2);

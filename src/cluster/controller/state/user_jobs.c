@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/controller/state/job.h"
 #include "core/xalloc.h"
 
 static struct ctl_user_jobs *find(const struct ctl *ctl, const char *user)
@@ -52,10 +51,10 @@ void ctl_user_jobs_join(struct ctl_job *job)
 	count(job->of_user, job, 1);
 }
 
-void ctl_user_jobs_resize(struct ctl_job *job)
+void ctl_user_jobs_resize(struct ctl_job *job, size_t size)
 {
 	count(job->of_user, job, -1);
-	job->size = ctl_job_size(job->spec);
+	job->size = size;
 	count(job->of_user, job, 1);
 }
 

@@ -23,7 +23,7 @@ const struct ctl_user_jobs *ctl_user_jobs_find(const struct ctl *ctl,
 /* A job that is not over has come. */
 void ctl_user_jobs_join(struct ctl_job *job);
 /* What it asks for has changed, and with that its size. */
-void ctl_user_jobs_resize(struct ctl_job *job);
+void ctl_user_jobs_resize(struct ctl_job *job, size_t size);
 /* It is over now. */
 void ctl_user_jobs_over(struct ctl_job *job);
 /* It is forgotten; job->state says whether it was over. */
