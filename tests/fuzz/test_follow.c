@@ -26,6 +26,7 @@
 enum {
 	MANY = 900, /* follow one */
 	TURN = 200, /* of these are told in a turn, at most */
+	LARGE = 40, /* jobs of more than a turn together */
 };
 
 static struct conn *h1, *admin;
@@ -281,6 +282,34 @@ static void many_end_in_turns(void **state)
 	actors_run(end_in_turns, NULL);
 }
 
+/* Each is written as a whole: of large ones a few are much. */
+static bool some_large_ones(void *arg)
+{
+	static char text[100 << 10];
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	Control__After after = CONTROL__AFTER__INIT, *list[] = { &after };
+	char *env[] = { text };
+	struct ctl *ctl = arg;
+
+	come();
+	memset(text, 'a', sizeof(text) - 1);
+	after.job = submit_held(0);
+	s.after = list;
+	s.env = env;
+	s.n_after = s.n_env = 1;
+	followers = submit_tasks(&s, LARGE);
+	cancel(after.job);
+	ctl_plan_pass(ctl);
+	assert_true(is_spoilt(ctl, followers));
+	assert_false(is_spoilt(ctl, followers + LARGE - 1));
+	return false;
+}
+
+static void large_ones_are_fewer(void **state)
+{
+	actors_run(some_large_ones, NULL);
+}
+
 /* ---- arrays */
 
 static uint64_t array, ok, failed;
@@ -455,6 +484,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(many_are_told_in_turns, begin),
 		cmocka_unit_test_setup(many_end_in_turns, begin),
+		cmocka_unit_test_setup(large_ones_are_fewer, begin),
 		cmocka_unit_test_setup(only_whom_it_concerns_is_told, begin),
 		cmocka_unit_test_setup(
 			an_array_is_remembered_until_all_are_told, begin),

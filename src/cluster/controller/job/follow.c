@@ -14,10 +14,12 @@
 #include "cluster/controller/state/after.h"
 #include "cluster/controller/state/job.h"
 
-enum { FOLLOW_MOST = 100 }; /* jobs a turn: some ten milliseconds */
-#define FOLLOW_PAUSE \
-	(5 *         \
-	 USEC_PER_MSEC) /* for those who have had more than their share, too */
+enum {
+	FOLLOW_MOST = 100,	/* jobs a turn: some milliseconds */
+	FOLLOW_BYTES = 1 << 20, /* likewise, where they are large */
+};
+/* for those who have had more than their share, too */
+#define FOLLOW_PAUSE (5 * USEC_PER_MSEC)
 
 /* It may begin, or never will. */
 static void follow(struct ctl_job *job)
@@ -37,33 +39,36 @@ static void follow(struct ctl_job *job)
 	ctl_job_enter(job);
 }
 
-static bool follow_due(struct ctl *ctl)
+/* How large the job is that was due, and follows; 0: none was. */
+static size_t follow_due(struct ctl *ctl)
 {
 	struct ctl_job *job = TAILQ_FIRST(&ctl->jobs.due);
 
-	if (job)
-		follow(job);
-	return job;
+	if (!job)
+		return 0;
+	follow(job);
+	return job->size;
 }
 
-static bool tell_next(struct ctl *ctl)
+/* Likewise of the job that is told next. */
+static size_t tell_next(struct ctl *ctl)
 {
 	struct ctl_follows *f = ctl_after_next(ctl);
 	struct ctl_job *job;
 
 	if (!f)
-		return false;
+		return 0;
 	job = f->job;
 	ctl_after_note(ctl_after_of(f), &f->of->end, job->spec->uid);
 	ctl_after_drop(f);
 	if (ctl_after_decided(job)) {
 		follow(job);
-		return true;
+		return job->size;
 	}
 	if (!job->spec->held)
 		ctl_after_tell(job);
 	ctl_job_store(job);
-	return true;
+	return job->size;
 }
 
 static int on_pause_over(sd_event_source *src, uint64_t usec, void *arg)
@@ -79,13 +84,16 @@ static int on_pause_over(sd_event_source *src, uint64_t usec, void *arg)
 /* One that ends may be what the next one waited for. */
 void ctl_jobs_follow(struct ctl *ctl)
 {
-	bool more = !ctl->jobs.follow_pause;
+	size_t size, bytes = 0;
 
-	for (int n = 0; more && n < FOLLOW_MOST; n++) {
-		more = follow_due(ctl);
-		more |= tell_next(ctl);
+	if (ctl->jobs.follow_pause)
+		return;
+	for (int n = 0; n < FOLLOW_MOST && bytes < FOLLOW_BYTES; n++) {
+		size = follow_due(ctl) + tell_next(ctl);
+		if (!size)
+			return;
+		bytes += size;
 	}
-	if (more)
-		loop_after(ctl->event, &ctl->jobs.follow_pause, FOLLOW_PAUSE,
-			   on_pause_over, ctl);
+	loop_after(ctl->event, &ctl->jobs.follow_pause, FOLLOW_PAUSE,
+		   on_pause_over, ctl);
 }
