@@ -128,7 +128,7 @@ static bool many(void *ctx)
 	uint8_t field[LONG + 3] = { (LONG & 127) | 128, (LONG >> 7 & 127) | 128,
 				    LONG >> 14 };
 	ProtobufCMessageUnknownField unknown = {
-		.tag = 777,
+		.tag = 1777, /* one that may be dropped */
 		.wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED,
 		.len = sizeof(field),
 		.data = field,
