@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
 	{ "hosts", KEY_HOSTS, "A,B,...", 0,
 	  "where, ranks are placed round-robin", 0 },
 	{ "any-host", KEY_ANY_HOST, 0, 0, "the policy chooses the hosts", 0 },
-	{ "after", KEY_AFTER, "[KIND:]JOB,...|none", 0,
+	{ "after", KEY_AFTER, "JOBS|none", 0,
 	  "begin when these jobs, submitted before it, have ended well (ok, "
 	  "the default), are over (any) or have failed (failed), instead of "
 	  "those it was to follow",
