@@ -86,6 +86,18 @@ page() {
 	fields compare --all
 	"$stint" mapstates --json >"$dir/json"
 	fields mapstates --all
+	"$stint" trace generate -w ismail -n 50 -o "$dir/t.swf"
+	"$stint" trace generate --activity -P 4 --days 1 -o "$dir/act.csv"
+	{
+		"$stint" trace stats --json "$dir/t.swf"
+		"$stint" trace stats --json --activity "$dir/act.csv"
+	} >"$dir/json"
+	fields trace --all
+	{
+		"$stint" sim -p g-loadsharing -w chen --paging=sweep=20 -n 100 --json
+		"$stint" sim -p stint -w lanl:size=2 -n 20 --activity "$dir/act.csv" --link 10M --rank-memory 10M --json
+	} >"$dir/json"
+	fields sim
 	"$stint" size -w lanl:size=2,longest=60 -L 0.1 --slowdown 2 --runs 2 --json >"$dir/json"
 	fields size --all
 	"$stint" reproduce --list --json >"$dir/json"
@@ -95,6 +107,25 @@ page() {
 	"$stint" sweep -p fcfs -p ff -w ismail -L 0.3,0.5 -n 520 --max 5 --json >"$dir/json"
 	[ "$(wc -l <"$dir/json")" = 4 ]
 	fields sweep --all
+}
+
+# Who reads a table by the names of its columns would lose one of two.
+@test "no table has two columns of one name" {
+	"$stint" trace generate --activity -P 4 --days 1 -o "$dir/act.csv"
+	"$stint" sim -p stint -w lanl:size=2 -n 20 --activity "$dir/act.csv" -o "$dir/a.csv" \
+		--out-owners "$dir/owners.csv" --series "$dir/series.tsv" >/dev/null
+	"$stint" compare --csv "$dir/a.csv" "$dir/a.csv" >"$dir/compare.csv"
+	"$stint" sweep -p g-loadsharing -w chen --paging=sweep=20 -n 60 --min 2 --max 2 --csv -o "$dir/sweep.csv"
+	"$stint" sweep -p g-loadsharing -w chen --paging=sweep=20 -n 60 --min 2 --max 2 --tsv -o "$dir/sweep.tsv" \
+		-r "$dir/results"
+	# Under a heading of metrics, which is no row of columns.
+	sed -n '1s/.*: //p' "$dir/results" | tr ' ' '\t' >"$dir/results.tsv"
+	for table in "$dir"/*.csv "$dir"/*.tsv; do
+		head -1 "$table" | tr ',\t' '\n' | sort | uniq -d >"$dir/twice"
+		[ "$(head -1 "$table" | tr ',\t' '\n' | wc -l)" -gt 3 ]
+		[ ! -s "$dir/twice" ] || { echo "$table:"; cat "$dir/twice"; false; }
+	done
+	[ "$(ls "$dir"/*.csv "$dir"/*.tsv | wc -l)" = 8 ]
 }
 
 # Jobs of an empty class have no means; a trace's name may have any bytes.

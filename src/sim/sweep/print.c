@@ -49,7 +49,7 @@ const struct sweep_metric_info sweep_metrics[NR_METRICS] = {
 	[METRIC_LARGE] = { "response_q3", "s",
 			   "mean response, sizes up to 3P/4" },
 	[METRIC_HUGE] = { "response_q4", "s", "mean response, larger sizes" },
-	[METRIC_PAGING] = { "paging", "s", "mean time a job paged" },
+	[METRIC_PAGE] = { "page", "s", "mean time a job paged" },
 	[METRIC_QUEUEING] = { "queueing", "s",
 			      "mean time a job waited for the machine, a "
 			      "processor or a disk" },

@@ -103,7 +103,7 @@ static void measure_memory(const struct sim_result *r, double *value)
 		const struct sim_split *s = &r->split[i];
 		usec_t others = s->queue + s->run - s->cpu - s->page;
 
-		value[METRIC_PAGING] += usec_to_seconds(s->page) / n;
+		value[METRIC_PAGE] += usec_to_seconds(s->page) / n;
 		value[METRIC_QUEUEING] += usec_to_seconds(others) / n;
 		value[METRIC_MOVING] += usec_to_seconds(s->still) / n;
 	}

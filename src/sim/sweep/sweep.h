@@ -54,7 +54,7 @@ enum sweep_metric {
 	METRIC_MEDIUM,		/* the machine (a coarse fairness curve) */
 	METRIC_LARGE,
 	METRIC_HUGE,
-	METRIC_PAGING,	 /* with memory: mean seconds a job paged, waited for */
+	METRIC_PAGE,	 /* with memory: mean seconds a job paged, waited for */
 	METRIC_QUEUEING, /* a host or its processors, and was on its way; */
 	METRIC_MOVING,
 	METRIC_IDLE_MEMORY, /* bytes that are idle, of all hosts */

@@ -61,19 +61,24 @@ struct table {
 	size_t nr;
 };
 
-/* From that column on: both what a cell has and a metric may be called "paging". */
-static size_t find(const struct table *t, size_t from, const char *name)
+/* The one column of that name. */
+static size_t find(const struct table *t, const char *name)
 {
-	while (from < t->nr && strcmp(t->name[from], name))
-		from++;
-	if (from == t->nr)
-		fail_msg("there is no column %s", name);
-	return from;
+	size_t at = t->nr, times = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		if (!strcmp(t->name[i], name)) {
+			at = i;
+			times++;
+		}
+	if (times != 1)
+		fail_msg("there are %zu columns %s", times, name);
+	return at;
 }
 
 static const char *field_of(const struct table *t, const char *name)
 {
-	return t->field[find(t, 0, name)];
+	return t->field[find(t, name)];
 }
 
 static void check_text(const struct table *t, const char *name,
@@ -99,20 +104,18 @@ static void check_number(const struct table *t, const char *name, double wanted)
 	near(name, field_of(t, name), wanted);
 }
 
-/* Behind the version, its interval behind it. */
 static void check_metric(const struct table *t, const struct sweep_result *r,
 			 int m, double level)
 {
 	struct estimate e = sweep_mean(r, m, level);
 	const char *name = sweep_metrics[m].name;
-	size_t at = find(t, find(t, 0, "version"), name);
 	char low[100], high[100];
 
 	snprintf(low, sizeof(low), "%s_low", name);
 	snprintf(high, sizeof(high), "%s_high", name);
-	near(name, t->field[at], e.value);
-	near(low, t->field[find(t, at, low)], e.low);
-	near(high, t->field[find(t, at, high)], e.high);
+	check_number(t, name, e.value);
+	check_number(t, low, e.low);
+	check_number(t, high, e.high);
 }
 
 static void check_row(const struct table *t, const struct sweep *s,
