@@ -3,9 +3,7 @@
  * (Figures 1, 6 and 8)
  */
 #include <math.h>
-#include <stdlib.h>
 
-#include "core/xalloc.h"
 #include "sim/report/trace_stats.h"
 #include "sim/reproduce/now.h"
 
@@ -15,42 +13,15 @@ enum { RUNS = 20, HOSTS = 60 };
 
 enum { BRIEF, LONG, AFTER_1, AFTER_15, SHARES };
 
-/* Share of hosts' time in which they have been idle for so long. */
-static double available(const struct activity *a, usec_t quiet)
-{
-	usec_t end = a->change[a->nr - 1].at, sum = 0;
-	usec_t *since = xcalloc(a->nr_hosts, sizeof(*since));
-
-	for (size_t i = 0; i < a->nr; i++) {
-		const struct activity_change *c = &a->change[i];
-		usec_t from = since[c->host] + quiet;
-
-		if (c->value > 0 && since[c->host] >= 0 && c->at > from)
-			sum += c->at - from;
-		if (c->value > 0)
-			since[c->host] = -1;
-		else if (since[c->host] < 0)
-			since[c->host] = c->at;
-	}
-	for (uint32_t i = 0; i < a->nr_hosts; i++)
-		if (since[i] >= 0 && end > since[i] + quiet)
-			sum += end - since[i] - quiet;
-	free(since);
-	return (double)sum / (double)end / a->nr_hosts;
-}
-
 static void measure_law(const struct activity *a, double *ret)
 {
 	struct activity_stats s;
-	struct activity seen;
 
 	activity_stats_make(a, &s);
-	owners_as_seen(a, OWNERS_CPU_KEYBOARD, &seen);
 	ret[BRIEF] = s.brief;
 	ret[LONG] = s.long_share;
-	ret[AFTER_1] = available(&seen, 60 * USEC_PER_SEC);
-	ret[AFTER_15] = available(&seen, 900 * USEC_PER_SEC);
-	activity_clear(&seen);
+	ret[AFTER_1] = s.idle_1;
+	ret[AFTER_15] = s.idle_15;
 }
 
 /* By day: as if it were always.  Two days each, so that long absences are seen. */

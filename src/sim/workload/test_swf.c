@@ -393,6 +393,53 @@ static void refused(const char *text, const char *why)
 
 #define REST " -1 10 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1"
 
+/* A job with that in one of its fields, counted from 1. */
+static void put_job(char *to, size_t size, int field, const char *value)
+{
+	FILE *f = fmemopen(to, size, "w");
+
+	for (int n = 1; n <= 18; n++)
+		fprintf(f, "%s ", n == field ? value : "1");
+	fputc('\n', f);
+	fclose(f);
+}
+
+/* 30 000 years are, and no more; times before time 0, too, but for a submission. */
+static void each_field_that_is_a_time_is_one(void **state)
+{
+	static const struct {
+		int field;
+		const char *name;
+	} times[] = { { 2, "submit time" },
+		      { 3, "wait time" },
+		      { 4, "run time" },
+		      { 9, "time wanted" },
+		      { 18, "think time" } };
+	static const char *const wrong[] = { "1000000000001", "-1000000000001",
+					     "10000000000000",
+					     "999999999999999999" };
+	const struct swf_options how = { .follow = true };
+	char text[500], why[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		struct swf_trace t;
+		struct error err;
+
+		put_job(text, sizeof(text), times[i].field, "1000000000000");
+		if (swf_parse(text, strlen(text), "t", &how, &t, &err) < 0)
+			fail_msg("%s", err.text);
+		swf_clear(&t);
+		for (size_t k = 0; k < sizeof(wrong) / sizeof(*wrong); k++) {
+			put_job(text, sizeof(text), times[i].field, wrong[k]);
+			snprintf(why, sizeof(why),
+				 "t:1: field %d (%s) is out of range: %s",
+				 times[i].field, times[i].name, wrong[k]);
+			refused(text, why);
+		}
+	}
+}
+
 static void wrong_traces_are_told(void **state)
 {
 	(void)state;
@@ -413,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_is_read_as_it_is_said),
 		cmocka_unit_test(wrong_traces_are_told),
+		cmocka_unit_test(each_field_that_is_a_time_is_one),
 	};
 
 	return cmocka_run_group_tests_name("swf", tests, NULL, NULL);
