@@ -6,6 +6,7 @@ load build
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
+	version=$("$stint" --version | cut -d" " -f2)
 }
 
 failed() { # STATUS WORDS ARGUMENT...
@@ -77,7 +78,8 @@ failed() { # STATUS WORDS ARGUMENT...
 	[ "$(tail -n +2 <<<"$output")" = "200,h2,owner,here
 300,h2,owner,away
 500,h1,owner,here
-600,h1,owner,away" ]
+600,h1,owner,away
+# stint $version (imported), of fta" ]
 	echo "10 down 1" >own
 	failed 1 "own:1: no header of an event_trace" --from fta own
 	echo "hello world" >own
@@ -96,7 +98,8 @@ failed() { # STATUS WORDS ARGUMENT...
 	"$stint" trace import --from planetlab host.a 'b c' -o a.csv
 	[ "$(tail -n +2 a.csv)" = "0,host.a,load,0.1
 300,b_c,load,1
-600,host.a,load,0.5" ]
+600,host.a,load,0.5
+# stint $version (imported), of planetlab" ]
 	"$stint" trace import --from planetlab host.a --every 10s -o - | grep -qx '20,host.a,load,0.5'
 	"$stint" trace stats --activity a.csv | grep -q '^2 hosts'
 	echo 101 >>host.a

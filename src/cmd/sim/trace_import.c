@@ -31,6 +31,15 @@ static int import_sacct(const struct trace_import *t, FILE *to,
 	return r;
 }
 
+/* It is freed. */
+static void write_activity(const struct trace_import *t, struct activity *a,
+			   FILE *to)
+{
+	activity_write(a, false, to);
+	fprintf(to, "# stint " STINT_VERSION " (imported), of %s\n", t->from);
+	activity_clear(a);
+}
+
 static int import_fta(const struct trace_import *t, FILE *to, struct error *err)
 {
 	struct activity activity = ACTIVITY_INIT;
@@ -38,8 +47,7 @@ static int import_fta(const struct trace_import *t, FILE *to, struct error *err)
 
 	if (r < 0)
 		return r;
-	activity_write(&activity, false, to);
-	activity_clear(&activity);
+	write_activity(t, &activity, to);
 	return 0;
 }
 
@@ -52,8 +60,7 @@ static int import_planetlab(const struct trace_import *t, FILE *to,
 
 	if (r < 0)
 		return r;
-	activity_write(&activity, false, to);
-	activity_clear(&activity);
+	write_activity(t, &activity, to);
 	return 0;
 }
 

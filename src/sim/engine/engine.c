@@ -151,8 +151,10 @@ static void arrive(struct engine *g, const struct workload_job *w)
 				(*p)->arrive(g, e.job, w);
 		engine_event(g, &e, true);
 	}
-	if (g->result.nr == g->result.nr_warmup + 1)
+	if (g->result.nr == g->result.nr_warmup + 1) {
+		g->result.busy = g->area.allocated;
 		g->area = (struct areas){ 0 };
+	}
 	g->area_at_arrival = g->area;
 }
 

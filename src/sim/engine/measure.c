@@ -53,6 +53,7 @@ void engine_averages(struct engine *g)
 	for_each_part (p, g)
 		if ((*p)->average)
 			(*p)->average(g);
+	r->busy += g->area.allocated;
 	if (r->nr <= r->nr_warmup)
 		return;
 	t = usec_to_seconds(r->record[r->nr - 1].submit -

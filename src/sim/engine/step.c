@@ -89,7 +89,6 @@ void engine_finish(struct engine *g, const struct event *e)
 	r->procs = job->n;
 	r->proc_secs = (float)job->used;
 	r->outcome = (uint8_t)e->outcome;
-	g->result.busy += job->used;
 	g->result.end = e->at;
 	view_job_destroy(&g->view, job);
 	g->nr_ended++;

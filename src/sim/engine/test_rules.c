@@ -219,6 +219,27 @@ static void what_is_measured(void **state)
 	sim_result_clear(&r);
 }
 
+/* PVM on two hosts: jobs 1 and 2 share both until 20, twenty seconds later one is used. */
+static void a_processor_that_is_shared_counts_once(void **state)
+{
+	static const struct row rows[] = { { 0, 10, 2, 1, 0 },
+					   { 0, 10, 2, 1, 0 },
+					   { 40, 10, 1, 1, 0 } };
+	struct sim_result r;
+	struct summary s;
+
+	(void)state;
+	simulate_list("pvm", "2x1", (struct sim_config){ 0 }, rows, 3, &r);
+	check_end(&r, 1, 20);
+	check_end(&r, 2, 20);
+	check_end(&r, 3, 50);
+	near(r.busy, 2 * 20 + 10);
+	summary_make(&r, &s);
+	near(s.utilization, 50 / 100.);
+	near(r.averages.utilization, 40 / 80.);
+	sim_result_clear(&r);
+}
+
 /* A run of 2 s that waits 18 s: slowdown 10; bounded at 10 s it is 2. */
 static void slowdown_is_bounded_at_ten_seconds(void **state)
 {
@@ -375,6 +396,7 @@ int main(void)
 		cmocka_unit_test(a_migration_shortens_the_slice),
 		cmocka_unit_test(a_resize_costs_c),
 		cmocka_unit_test(what_is_measured),
+		cmocka_unit_test(a_processor_that_is_shared_counts_once),
 		cmocka_unit_test(slowdown_is_bounded_at_ten_seconds),
 		cmocka_unit_test(reservations),
 		cmocka_unit_test(who_outruns_its_estimate_lasts_as_long_again),
