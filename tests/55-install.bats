@@ -23,7 +23,7 @@ teardown() {
 @test "what is installed works from where it is, and is gone after uninstall" {
 	for f in bin/stint libexec/stint/stint-{client,cluster,keeper,sim} share/man/man1/stint.1 \
 		share/man/man5/stint.conf.5 share/man/man8/stint-agent.8 \
-		share/bash-completion/completions/stint; do
+		share/bash-completion/completions/stint share/doc/stint/examples/{patient.c,two-policies.ipynb}; do
 		[ -s "$prefix/$f" ] || { echo "not there: $f"; false; }
 	done
 	[ -n "$(find "$prefix" -name libstint-pmi.so)" ]
@@ -72,12 +72,12 @@ teardown() {
 	diff -u declared shown
 }
 
-# examples/patient.c is a policy that knows of Stint only what is installed.
+# patient.c is a policy that knows of Stint only what is installed, as it is itself.
 @test "a policy of one's own is built with the installed headers, and may call what they declare" {
 	pc=$(dirname "$(find "$prefix" -name stint-policy.pc)")
 	read -ra flags < <(PKG_CONFIG_SYSROOT_DIR=$PWD/root PKG_CONFIG_PATH=$pc pkg-config --cflags stint-policy)
 	cc -std=c17 -Wall -Wextra -Werror -shared -fPIC -o patient.so \
-		"$BATS_TEST_DIRNAME/../examples/patient.c" "${flags[@]}"
+		"$prefix/share/doc/stint/examples/patient.c" "${flags[@]}"
 	"$prefix/bin/stint" policies --test ./patient.so
 	sed -n 's/^\t\(.*\);$/\1/p' "$BATS_TEST_DIRNAME/../src/policy/own.symbols" | sort >listed
 	nm -D --defined-only "$STINT_BUILD/src/cmd/stint-sim" | awk '{print $3}' | sort >shown

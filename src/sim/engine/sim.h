@@ -193,7 +193,7 @@ struct sim_result {
 	int64_t seed;	    /* of the random streams; -1: not known */
 	uint32_t procs;
 	usec_t begin, end; /* first arrival, last end */
-	double busy; /* processor seconds given to jobs; shared ones count once */
+	double busy; /* processor seconds that jobs had; shared ones count once */
 	struct sim_averages averages;
 	uint64_t nr_passes, nr_events;
 	uint64_t migrations;	   /* ranks moved */
