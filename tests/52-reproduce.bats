@@ -140,6 +140,7 @@ setup() {
 		assert row("ep, dynamite")["interval"] is None and row("ep, dynamite")["met"] is None
 		assert row("ep, dynamite")["ours"] == "not measured" and row("ep, dynamite")["note"] is None
 		assert abs(row("all of it")["ours"] - 2) < 1e-9
+		assert all(r["cause"] for r in rows if r["met"] is False), rows
 	E
 	"$stint" reproduce dynamite:D-3 --measured="$dir/measured" >"$dir/text"
 	grep -q '^D-3    -       ep, dynamite: .* ours not measured$' "$dir/text"

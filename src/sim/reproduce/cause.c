@@ -11,6 +11,13 @@
 
 #include "sim/reproduce/reproduce.h"
 
+#define SHORT_TURNS                                                                        \
+	"Here a host is loaded for seconds at a time, there it was for minutes. What a "   \
+	"decider takes until it has noticed, and has moved a rank, is lost in each turn, " \
+	"and so is a larger part of a short one (notes). Test hosts also share a "         \
+	"machine's cores and caches with the load and with moves. How long a turn is, is " \
+	"the assumption that matters."
+
 static const struct {
 	const char *id, *text;
 	bool always; /* also where all rows are met */
@@ -258,6 +265,13 @@ static const struct {
 	  "The number lies between 52 and 65 by the laws and choices of the "
 	  "notes, in shortened runs also outside of what 60 give or take 5 "
 	  "means. It is about twice the 32 nodes in any case." },
+	{ "D-1",
+	  "Between test hosts of one machine there is no wire. What Stint adds, the way "
+	  "through the capsules' interfaces, is microseconds, and much of a message "
+	  "that takes hardly more; of what one took on their Fast Ethernet it is a "
+	  "small one (notes). The network is the assumption that matters." },
+	{ "D-3", SHORT_TURNS },
+	{ "D-4", SHORT_TURNS },
 };
 
 const char *reproduce_cause(const char *id, bool met)
