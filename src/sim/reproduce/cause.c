@@ -159,13 +159,14 @@ static const struct {
 	  "its network; what jobs that move at once, on one Ethernet, cost each "
 	  "other it does not say. That assumption matters." },
 	{ "S-5e",
-	  "The order and the hours are as published: A_greedy migrates about "
-	  "twice as often as A_70, and by day all migrate far less. How often "
+	  "The trace is lost; ours are drawn by a law. The order and the hours are as "
+	  "published: A_greedy migrates about twice as often as A_70, and by day all migrate far less. How often "
 	  "depends on how much people compute, which the text does not say: see the "
 	  "notes. The most in an hour is of one trace there, and a mean over twenty "
 	  "draws here." },
 	{ "S-5f",
-	  "The sizes fix how many people there are. The order of the slowdowns holds "
+	  "The trace is lost; ours are drawn by a law, of which the sizes fix how many "
+	  "people there are. The order of the slowdowns holds "
 	  "under the laws of the notes; how large they are hangs on how much people "
 	  "compute, the free number of our law: the more, the nearer to the "
 	  "published delays, which none of the notes' laws reaches. The published slowdowns are not those of the table's "

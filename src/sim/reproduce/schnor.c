@@ -180,11 +180,15 @@ const struct reproduce_paper reproduce_schnor = {
 	.name = "schnor",
 	.title = "B. Schnor, Scheduling and Migration Strategies for Parallel "
 		 "Applications on Distributed Systems, 1997",
-	.method = "Means over independent replications with common random "
-		  "numbers; a tenth of the jobs is warm-up. Loads are offered "
-		  "work over what the hosts can do. A statement without a "
-		  "number is met when the interval of the paired difference or "
-		  "ratio allows it; the bounds are in the column of the "
-		  "published value.",
+	.method =
+		"Means over independent replications with common random "
+		"numbers; a tenth of the jobs is warm-up. Loads are offered "
+		"work over what the hosts can do. A statement without a "
+		"number is met when the interval of the paired difference or "
+		"ratio allows it; the bounds are in the column of the "
+		"published value. The trace of S-5e to S-5h is lost: people come "
+		"and go by a law that has the hours of Figure 5.2 and as many of "
+		"Table 5.1's seats taken as the published sizes leave; notes have "
+		"the figures under other laws.",
 	.entry = entries,
 };
