@@ -112,6 +112,42 @@ failed() { # STATUS WORDS ARGUMENT...
 	failed 1 "no sample" --from planetlab empty
 }
 
+# Thursday, 1970-01-01, 10:00 and on, where the clock is ahead by an hour.
+@test "what live agents saw becomes an activity script, without names if asked" {
+	cat >r <<-'END'
+		stint-record 6
+		begin 32400000000 2 1 fcfs
+		define 0 name=x.lab speed=1 cores=2 slots=2 memory=1000 free=400 load=0.5 users=0 owner=0 idle=5 up=1 drain=0 own=1000 closed=open by=0 until=0 freeze=0 faults=0 link=0 open=0
+		define 1 name=y.lab speed=1 cores=1 slots=1 memory=0 free=0 load=0 users=0 owner=1 idle=9223372036854775807 up=1 drain=0 own= closed=open by=0 until=0 freeze=0 faults=0 link=0 open=0
+		host 32401500000 0 users=1 idle=9223372036854775807
+		host 32402000000 1 load=2 idle=32402000000
+	END
+	tail="# stint $version (imported), of record"
+	TZ=XYZ-1 "$stint" trace import --from record r -o - >script
+	diff -u - script <<-END
+		time,host,what,value
+		295200,x.lab,load,0.5
+		295200,x.lab,memory,600
+		295200,x.lab,own,1000
+		295200,y.lab,owner,here
+		295200,y.lab,keyboard,busy
+		295201.500000,x.lab,owner,here
+		295201.500000,x.lab,keyboard,busy
+		295201.500000,x.lab,users,1
+		295202,y.lab,owner,away
+		295202,y.lab,keyboard,idle
+		295202,y.lab,load,2
+		$tail
+	END
+	"$stint" trace stats --activity script | grep -q '^2 hosts'
+	TZ=XYZ-1 "$stint" trace import --from record r -o - --anonymous >script
+	grep -qx 295202,h2,load,2 script
+	run ! grep -e lab -e own, script
+	echo "host 1 9 load=1" >>r
+	failed 1 "r:7" --from record r
+	failed 2 "--anonymous is for import --from record" --from fta r --anonymous
+}
+
 @test "what does not go together is said" {
 	failed 2 "--from sacct" x
 	failed 2 "--from sacct" --from pbs x

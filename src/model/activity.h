@@ -23,8 +23,8 @@
  *	own		the number of the user whose own host it is, or nobody:
  *			jobs of theirs are no guests there
  *
- * A live cluster's hosts write such scripts, simulations and test beds play
- * them.
+ * What live hosts were seen to do becomes such a script (sim/workload/activity_import.h);
+ * simulations and test beds play them.
  */
 #ifndef MODEL_ACTIVITY_H
 #define MODEL_ACTIVITY_H

@@ -29,7 +29,8 @@ enum {
 	KEY_EVERY,
 	KEY_OWNERS,
 	KEY_DAYS,
-	KEY_EXTRA
+	KEY_EXTRA,
+	KEY_ANONYMOUS
 };
 
 static const struct argp_option options[] = {
@@ -61,10 +62,13 @@ static const struct argp_option options[] = {
 	  "output); also of import",
 	  2 },
 	{ 0, 0, 0, 0, "import:", 3 },
-	{ "from", KEY_FROM, "sacct|fta|planetlab", 0,
+	{ "from", KEY_FROM, "sacct|fta|planetlab|record", 0,
 	  "FILE is what `sacct -P` printed, an event_trace of the Failure "
-	  "Trace Archive, or FILEs of CPU percentages, one a host",
+	  "Trace Archive, or what `stint record` wrote; or FILEs of CPU "
+	  "percentages, one a host",
 	  3 },
+	{ "anonymous", KEY_ANONYMOUS, 0, 0,
+	  "hosts of a record are called h1, h2, ...", 3 },
 	{ "every", KEY_EVERY, "TIME", 0, "between two percentages (5min)", 3 },
 	{ 0 }
 };
@@ -117,6 +121,9 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 			state, swf_words_extra(arg, &a->extra, &err), &err);
 	case KEY_FROM:
 		a->import.from = arg;
+		return 0;
+	case KEY_ANONYMOUS:
+		a->import.anonymous = true;
 		return 0;
 	case KEY_EVERY:
 		r = command_span(arg, "--every", &every, &err);
@@ -206,9 +213,11 @@ static int check_args(struct trace_args *a, struct error *err)
 
 	if (a->extra_given && a->verb && strcmp(a->verb, "stats") != 0)
 		return error_set(err, -EINVAL, "--extra-columns is for stats");
-	if (!import && (a->import.from || a->import.every))
-		return error_set(err, -EINVAL,
-				 "--from and --every are for import");
+	if (!import &&
+	    (a->import.from || a->import.every || a->import.anonymous))
+		return error_set(
+			err, -EINVAL,
+			"--from, --every and --anonymous are for import");
 	if ((a->owners || a->days) &&
 	    !(a->activity && a->verb && !strcmp(a->verb, "generate")))
 		return error_set(err, -EINVAL,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/activity.h"
 #include "sim/report/output.h"
@@ -35,7 +36,7 @@ static int import_sacct(const struct trace_import *t, FILE *to,
 static void write_activity(const struct trace_import *t, struct activity *a,
 			   FILE *to)
 {
-	activity_write(a, false, to);
+	activity_write(a, t->anonymous, to);
 	fprintf(to, "# stint " STINT_VERSION " (imported), of %s\n", t->from);
 	activity_clear(a);
 }
@@ -64,6 +65,35 @@ static int import_planetlab(const struct trace_import *t, FILE *to,
 	return 0;
 }
 
+/* Midnight of the Monday of that week, as this machine's clock has it; who records for longer
+ * than clocks stay as they are is off by an hour. */
+static usec_t week_of(usec_t at)
+{
+	time_t second = (time_t)(at / USEC_PER_SEC);
+	struct tm tm = { 0 };
+
+	localtime_r(&second, &tm);
+	return (second - (tm.tm_wday + 6) % 7 * 86400 - tm.tm_hour * 3600 -
+		tm.tm_min * 60 - tm.tm_sec) *
+	       USEC_PER_SEC;
+}
+
+static int import_record(const struct trace_import *t, FILE *to,
+			 struct error *err)
+{
+	struct activity activity = ACTIVITY_INIT;
+	int r = activity_import_record(t->file[0], &activity, err);
+	usec_t monday;
+
+	if (r < 0)
+		return r;
+	monday = activity.nr ? week_of(activity.change[0].at) : 0;
+	for (size_t i = 0; i < activity.nr; i++)
+		activity.change[i].at -= monday;
+	write_activity(t, &activity, to);
+	return 0;
+}
+
 static const struct source {
 	const char *name;
 	int (*import)(const struct trace_import *t, FILE *to,
@@ -72,6 +102,7 @@ static const struct source {
 	{ "sacct", import_sacct },
 	{ "fta", import_fta },
 	{ "planetlab", import_planetlab },
+	{ "record", import_record },
 };
 
 static const struct source *find_source(const char *name)
@@ -89,7 +120,8 @@ int trace_import_check(const struct trace_import *t, struct error *err)
 	if (!s)
 		return error_set(err, -EINVAL,
 				 "import: say what FILE is by --from sacct, "
-				 "--from fta or --from planetlab");
+				 "--from fta, --from planetlab or --from "
+				 "record");
 	if (!t->nr || !t->output)
 		return error_set(err, -EINVAL,
 				 "import: give FILE and --output FILE");
@@ -102,6 +134,9 @@ int trace_import_check(const struct trace_import *t, struct error *err)
 	if (t->procs && s->import != import_sacct)
 		return error_set(err, -EINVAL,
 				 "--procs is for import --from sacct");
+	if (t->anonymous && s->import != import_record)
+		return error_set(err, -EINVAL,
+				 "--anonymous is for import --from record");
 	return 0;
 }
 

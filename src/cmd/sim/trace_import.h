@@ -4,6 +4,7 @@
 #ifndef CMD_SIM_TRACE_IMPORT_H
 #define CMD_SIM_TRACE_IMPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,12 +12,13 @@
 #include "core/units.h"
 
 struct trace_import {
-	const char *from; /* "sacct", "fta", "planetlab" */
+	const char *from; /* "sacct", "fta", "planetlab", "record" */
 	char **file;	  /* nr of them; - is standard input */
 	size_t nr;
 	const char *output;
 	uint32_t procs; /* sacct: of the machine; 0: not known */
 	usec_t every;	/* planetlab: between samples; 0: 5 min */
+	bool anonymous; /* record: hosts are h1, h2, ... */
 };
 
 /* Do they go together?  Before anything is read. */

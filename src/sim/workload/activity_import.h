@@ -1,5 +1,6 @@
 /*
- * activity_import.h - what owners did, from traces that others have published
+ * activity_import.h - what owners did, from traces that others have published, and from
+ * what live hosts were seen to do
  *
  * Errors say file and line, and leave *ret alone, which is for activity_clear().
  */
@@ -26,5 +27,14 @@ int activity_import_fta(const char *path, struct activity *ret,
  */
 int activity_import_samples(char *const *path, size_t nr, usec_t every,
 			    struct activity *ret, struct error *err) must_check;
+
+/*
+ * A record of a live run (model/record.h): its hosts by their names, whether somebody is
+ * there (or the host does not answer), load, sessions, whose own it is (one user), and memory
+ * that is neither free nor what guests were last seen to need.  Times are microseconds since
+ * 1970.  A record does not tell who types, so somebody who is there does.
+ */
+int activity_import_record(const char *path, struct activity *ret,
+			   struct error *err) must_check;
 
 #endif
