@@ -43,6 +43,11 @@ recorded() { # HOST-NUMBER VALUE
 	recorded 1 0
 	st testbed owner h2 away
 	eventually recorded 2 0
+	# What was seen becomes a script for simulations.
+	st record -o "$BATS_TEST_TMPDIR/record"
+	"$stint" trace import --from record "$BATS_TEST_TMPDIR/record" -o "$BATS_TEST_TMPDIR/script"
+	[ "$(sed -n 's/.*,h2,owner,//p' "$BATS_TEST_TMPDIR/script" | tail -n 2 | xargs)" = "here away" ]
+	"$stint" sim -p stint -w lanl:size=2 -n 3 --activity "$BATS_TEST_TMPDIR/script" >/dev/null
 	st testbed owner h2 evict
 	[ "$(owner_of h2 'j["owner"], j["evict"]')" = "here True" ]
 }

@@ -45,7 +45,7 @@ same_plans() {
 }
 
 @test "g-loadsharing: from a host where pages fault the largest process moves to idle memory" {
-	st testbed --memory=128M --policy=g-loadsharing:settle=1s up 2
+	st testbed --memory=128M --policy=g-loadsharing:settle=0s up 2
 	st drain h2
 	reader 40
 	eventually needs 1 40
