@@ -123,6 +123,26 @@ static void hosts_of_several_speeds(void **state)
 	free(hosts);
 }
 
+/* Those of the warm-up, too. */
+static void what_jobs_had_was_busy(void **state)
+{
+	struct workload *w = make_workload("ismail", 64, 0.8, 900, NULL);
+	struct sim_config c = { .workload = w, .policy = "ff" };
+	struct sim_result r;
+	double had = 0, warmup = 0;
+
+	(void)state;
+	simulate(&c, &r);
+	for (size_t i = 0; i < r.nr; i++) {
+		had += (double)r.record[i].proc_secs;
+		warmup += i < r.nr_warmup ? (double)r.record[i].proc_secs : 0;
+	}
+	assert_true(warmup > 0.1 * had);
+	assert_true(fabs(r.busy / had - 1) < 1e-6);
+	sim_result_clear(&r);
+	workload_destroy(w);
+}
+
 static void resizing_costs_and_kills(void **state)
 {
 	struct workload *w =
@@ -184,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_poisson_load_is_what_is_asked_for),
 		cmocka_unit_test(a_shared_host_is_processor_sharing),
 		cmocka_unit_test(hosts_of_several_speeds),
+		cmocka_unit_test(what_jobs_had_was_busy),
 		cmocka_unit_test(resizing_costs_and_kills),
 		cmocka_unit_test(bad_machines_and_speedups),
 	};

@@ -19,9 +19,12 @@ static double other_memory(const struct view *view, const struct host *h)
 	double taken = (double)h->memory - (double)h->memory_free;
 	const struct job *job;
 
-	for_each_running(job, view) for (uint32_t i = 0; i < job->n;
-					 i++) if (job->hosts[i] == h->ix)
-		taken -= (double)job->demand;
+	for_each_running(job, view)
+	{
+		for (uint32_t i = 0; i < job->n; i++)
+			if (job->hosts[i] == h->ix)
+				taken -= (double)job->demand;
+	}
 	return h->memory && taken > 0 ? taken : 0;
 }
 
