@@ -62,10 +62,10 @@ static const struct argp_option options[] = {
 	  "output); also of import",
 	  2 },
 	{ 0, 0, 0, 0, "import:", 3 },
-	{ "from", KEY_FROM, "sacct|fta|planetlab|record", 0,
-	  "FILE is what `sacct -P` printed, an event_trace of the Failure "
-	  "Trace Archive, or what `stint record` wrote; or FILEs of CPU "
-	  "percentages, one a host",
+	{ "from", KEY_FROM, "KIND", 0,
+	  "of FILE: sacct, what `sacct -P` printed; fta, an event_trace of the "
+	  "Failure Trace Archive; record, what `stint record` wrote; planetlab, "
+	  "FILEs of CPU percentages, one a host",
 	  3 },
 	{ "anonymous", KEY_ANONYMOUS, 0, 0,
 	  "hosts of a record are called h1, h2, ...", 3 },
