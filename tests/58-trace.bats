@@ -235,3 +235,27 @@ setup() {
 	[ "$status" -eq 2 ]
 	[ ! -e "$dir/x" ]
 }
+
+# Schnor 1997, Table 5.1 and Figure 5.2: by day there are more users who compute; sessions stay.
+@test "generate --activity knows the people of the institute" {
+	"$stint" trace generate --activity --owners institute --days 5 -o "$dir/a.csv"
+	python3 - "$dir/a.csv" <<-'END'
+		import csv, sys
+		rows = [r for r in csv.DictReader(open(sys.argv[1])) if not r["time"].startswith("#")]
+		assert len({r["host"] for r in rows}) == 28 and {"achill", "venus"} <= {r["host"] for r in rows}
+		def computing(hours):
+		    now, seen, at = {}, [], 0
+		    for t in (d * 86400 + h * 3600 for d in range(5) for h in hours):
+		        while at < len(rows) and float(rows[at]["time"]) <= t:
+		            if rows[at]["what"] == "load":
+		                now[rows[at]["host"]] = float(rows[at]["value"])
+		            at += 1
+		        seen.append(sum(now.values()))
+		    return sum(seen) / len(seen)
+		assert computing(range(12, 18)) > 2 * computing(range(1, 7)), (computing(range(12, 18)), computing(range(1, 7)))
+	END
+	"$stint" trace stats --activity "$dir/a.csv" | grep -q '^28 hosts'
+	tail -n 1 "$dir/a.csv" | grep -q 'owners institute, seed 1'
+	run -2 "$stint" trace generate --activity --owners institute -P 5 -o "$dir/b.csv"
+	[[ $output == *"--owners institute: give --output FILE, and no --procs" ]]
+}

@@ -18,6 +18,7 @@
 #include "model/activity.h"
 #include "sim/report/output.h"
 #include "sim/report/trace_stats.h"
+#include "sim/reproduce/institute.h"
 #include "sim/workload/inflate.h"
 #include "sim/workload/owners_law.h"
 #include "sim/workload/swf.h"
@@ -55,7 +56,9 @@ static const struct argp_option options[] = {
 	{ "replication", KEY_REPLICATION, "R", 0,
 	  "which of the seed's independent replications (0)", 2 },
 	{ "owners", KEY_OWNERS, "k=v,...", 0,
-	  "with --activity: how they come and go, as of `stint size`", 2 },
+	  "with --activity: how they come and go, as of `stint size`; or "
+	  "institute: the 28 hosts and the people of Schnor 1997",
+	  2 },
 	{ "days", KEY_DAYS, "N", 0, "with --activity: so many days (7)", 2 },
 	{ "output", 'o', "FILE", 0,
 	  "write the trace there (- is standard "
@@ -162,6 +165,11 @@ static int check_stats(const struct trace_args *a, struct error *err)
 	return 0;
 }
 
+static bool of_institute(const struct trace_args *a)
+{
+	return a->owners && !strcmp(a->owners, "institute");
+}
+
 static int check_owners(const struct trace_args *a, struct error *err)
 {
 	struct owners_law law;
@@ -170,6 +178,12 @@ static int check_owners(const struct trace_args *a, struct error *err)
 		return error_set(err, -EINVAL,
 				 "generate --activity makes no jobs: leave out "
 				 "--workload, --jobs and --load");
+	if (of_institute(a) && a->output && !a->setup.procs)
+		return 0;
+	if (of_institute(a))
+		return error_set(err, -EINVAL,
+				 "generate --activity --owners institute: give "
+				 "--output FILE, and no --procs");
 	if (!a->setup.procs || !a->output)
 		return error_set(err, -EINVAL,
 				 "generate --activity: give --procs HOSTS and "
@@ -392,19 +406,34 @@ static int generate_jobs(const struct trace_args *a, FILE *to,
 	return r;
 }
 
+static int draw_owners(const struct trace_args *a, struct activity *ret,
+		       struct error *err)
+{
+	uint32_t days = a->days ? (uint32_t)a->days : 7;
+	uint64_t seed = (uint64_t)a->setup.seed;
+	uint64_t replication = (uint64_t)a->setup.replication;
+	struct owners_law law;
+	int r;
+
+	if (of_institute(a)) {
+		institute_draw(&institute_law, days, seed, replication, ret);
+		return 0;
+	}
+	r = owners_law_parse(a->owners, &law, err);
+	if (!r)
+		owners_law_draw(&law, (uint32_t)a->setup.procs, days, seed,
+				replication, ret);
+	return r;
+}
+
 static int generate_owners(const struct trace_args *a, FILE *to,
 			   struct error *err)
 {
 	struct activity activity;
-	struct owners_law law;
-	int r = owners_law_parse(a->owners, &law, err);
+	int r = draw_owners(a, &activity, err);
 
 	if (r < 0)
 		return r;
-	owners_law_draw(&law, (uint32_t)a->setup.procs,
-			a->days ? (uint32_t)a->days : 7,
-			(uint64_t)a->setup.seed, (uint64_t)a->setup.replication,
-			&activity);
 	activity_write(&activity, false, to);
 	activity_clear(&activity);
 	fprintf(to,
