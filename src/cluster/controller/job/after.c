@@ -274,6 +274,20 @@ void ctl_after_ended(const struct ctl_job *job)
 	tell(job->ctl, job->array->id, true, &end);
 }
 
+/* Nobody knows any more: that is told with its reason to whoever follows. */
+static struct ctl_end lost_end(const struct ctl_awaited *a)
+{
+	const struct ctl_follows *f = TAILQ_FIRST(&a->ok);
+
+	if (!f)
+		f = TAILQ_FIRST(&a->rest);
+	return (struct ctl_end){ .over = true,
+				 .failed = true,
+				 .exit = EXIT_FAILURE,
+				 .reason = ENDED(RANK_LOST),
+				 .uid = f->job->spec->uid };
+}
+
 /* What is followed may have ended while no controller could tell of it. */
 static struct ctl_end look_again(struct ctl *ctl, const struct ctl_awaited *a)
 {
@@ -287,10 +301,7 @@ static struct ctl_end look_again(struct ctl *ctl, const struct ctl_awaited *a)
 	if (!a->key.whole && job)
 		return ctl_end_of_job(job);
 	if (!look_back(ctl, NULL, a->key.id, &first, &end))
-		return (struct ctl_end){ .over = true,
-					 .failed = true,
-					 .exit = EXIT_FAILURE,
-					 .reason = ENDED(RANK_LOST) };
+		return lost_end(a);
 	if (a->key.whole)
 		end_whole(ctl, a->key.id, &end);
 	return end;
