@@ -327,9 +327,9 @@ static bool use_it(void *ctl)
 	ctl_rank_was_held(r, 2);
 	ctl_rank_meets_return(r, 1000);
 	ctl_rank_meets_return(r, 2000);
-	ctl_rank_is_late(r, LATE_OUT);
-	ctl_rank_given_back(r, 30, 20);
-	ctl_rank_given_back(r, 0, 5); /* in which another one was late */
+	ctl_rank_is_late(r, 2000, LATE_OUT);
+	ctl_rank_given_back(r, 2000, 30, 20);
+	ctl_rank_given_back(r, 2000, 7, 5); /* told again */
 	ctl_rank_moved(r, r->host, r->epoch, 1);
 	ctl_rank_cost(r, 3, 9);
 	job->nr = 1; /* it has begun with fewer */

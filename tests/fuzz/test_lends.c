@@ -15,6 +15,7 @@
 
 #include "cluster/controller/sched/sched.h"
 #include "cluster/controller/state/find.h"
+#include "cluster/controller/state/rank.h"
 #include "model/presence.h"
 #include "model/record.h"
 
@@ -23,6 +24,18 @@
 static Control__Lending lending;
 static Control__Presence presence;
 static struct ctl_host *host;
+static struct conn **agent = &h1;
+
+/* Giving back never takes too long without a reason, whatever agents tell. */
+static void all_late_have_a_cause(const struct ctl_lending *l)
+{
+	for (uint32_t i = 0; i < l->nr_last; i++) {
+		const struct ctl_late *late = ctl_late_of(l, l->last[i].wall);
+
+		if (l->limit && l->last[i].took > l->limit)
+			assert_true(late && *late_text(late->why));
+	}
+}
 
 static const struct host *seen(void)
 {
@@ -35,7 +48,8 @@ static void report(void)
 
 	r.lending = &lending;
 	r.presence = &presence;
-	actor_say(h1, MESSAGE_BODY(HOST_REPORT), &r);
+	actor_say(*agent, MESSAGE_BODY(HOST_REPORT), &r);
+	all_late_have_a_cause(&host->lending);
 }
 
 static void begin(struct ctl *ctl)
@@ -228,6 +242,187 @@ static bool takes_too_long(void *ctl)
 	return false;
 }
 
+/* A return to h1, or to h2, of which nobody hears the end for now. */
+static Control__OwnerReturn ret;
+static Control__OwnerReturn *ret_list[] = { &ret };
+
+static void owner_returned(usec_t ago, usec_t limit)
+{
+	control__owner_return__init(&ret);
+	host->lending.heard = true;
+	lending.last = ret_list;
+	lending.n_last = 1;
+	owner_comes();
+	presence.since_usec = (uint64_t)ago;
+	lending.give_back_usec = (uint64_t)limit;
+	lending.leave = lending.giving = true;
+	ret.at_usec = 9000;
+	report();
+}
+
+static void given_back(usec_t took)
+{
+	ret.done = true;
+	ret.took_usec = (uint64_t)took;
+	lending.leave = lending.giving = false;
+	report();
+}
+
+static enum late cause(void)
+{
+	const struct ctl_late *late = ctl_late_of(&host->lending, 9000);
+
+	return late ? late->why : LATE_NOT;
+}
+
+/* No report comes at the limit; the agent has been in time, or not. */
+static bool silent_agent(void *ctl, usec_t took, usec_t late, enum late why)
+{
+	const struct ctl_rank *r;
+
+	if (!step++) {
+		begin(ctl);
+		submit_one("h1", 0, 0);
+		actor_keeper_starts(h1);
+		owner_returned(0, SEC / 20);
+		assert_int_equal(cause(), LATE_NOT);
+	}
+	r = rank_of(ctl);
+	if (not_yet(r->had.late))
+		return true;
+	assert_int_equal(cause(), LATE_STAYED);
+	given_back(took);
+	assert_int_equal(cause(), why);
+	assert_int_equal(r->had.late, why);
+	assert_int_equal(r->had.late_usec, late);
+	return false;
+}
+
+static bool silent_and_late(void *ctl)
+{
+	return silent_agent(ctl, SEC, SEC - SEC / 20, LATE_STAYED);
+}
+
+static bool silent_and_in_time(void *ctl)
+{
+	return silent_agent(ctl, SEC / 25, 0, LATE_NOT);
+}
+
+static bool heard_too_late(void *ctl)
+{
+	begin(ctl);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	owner_returned(0, 60 * SEC);
+	given_back(61 * SEC);
+	assert_int_equal(cause(), LATE_UNHEARD);
+	/* The guest ran once more, and both together took this. */
+	given_back(62 * SEC);
+	assert_int_equal(host->lending.nr_lates, 1);
+	/* To a controller that has just been started. */
+	host->lending = (struct ctl_lending){ .heard = false };
+	given_back(62 * SEC);
+	assert_int_equal(cause(), LATE_UNHEARD);
+	return false;
+}
+
+/* In time at first, but then the guest runs again, as it moves. */
+static bool runs_again(void *ctl)
+{
+	begin(ctl);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	owner_returned(2, 60 * SEC);
+	given_back(7);
+	lending.give_back_usec = 1;
+	lending.giving = true;
+	ret.done = false;
+	report();
+	assert_int_equal(cause(), LATE_STAYED);
+	given_back(401);
+	assert_int_equal(rank_of(ctl)->had.late_usec, 400);
+	assert_int_equal(rank_of(ctl)->had.give_back_usec, 7);
+	return false;
+}
+
+static bool nobody_is_there(void *ctl)
+{
+	begin(ctl);
+	owner_returned(2, 1);
+	assert_int_equal(cause(), LATE_NOBODY);
+	given_back(2);
+	return false;
+}
+
+static bool somebody_comes(void *ctl)
+{
+	begin(ctl);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	actor_migrate(admin, h2);
+	host = ctl_host_find(ctl, "h2");
+	agent = &h2;
+	owner_returned(2, 1);
+	assert_int_equal(cause(), LATE_COMING);
+	given_back(2);
+	agent = &h1;
+	return false;
+}
+
+static bool somebody_is_removed(void *ctl)
+{
+	begin(ctl);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	ctl_rank_done(rank_of(ctl), 0);
+	owner_returned(2, 1);
+	assert_int_equal(cause(), LATE_REMOVED);
+	assert_int_equal(ctl_late_of(&host->lending, 9000)->job, 1);
+	given_back(2);
+	return false;
+}
+
+static void no_late_return_is_without_a_cause(void **state)
+{
+	bool (*const plays[])(void *) = {
+		silent_and_late,     silent_and_in_time, heard_too_late,
+		runs_again,	     nobody_is_there,	 somebody_comes,
+		somebody_is_removed,
+	};
+
+	for (size_t i = 0; i < sizeof(plays) / sizeof(*plays); i++) {
+		actors_run(plays[i], NULL);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
+/* What comes later is of an earlier time. */
+static bool set_back(void *ctl)
+{
+	Control__OwnerReturn two = CONTROL__OWNER_RETURN__INIT;
+	Control__OwnerReturn *list[] = { &ret, &two };
+
+	begin(ctl);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	owner_returned(0, 60 * SEC);
+	given_back(7);
+	lending.last = list;
+	lending.n_last = 2;
+	two.at_usec = 5000;
+	met(2, 7);
+	two.done = true;
+	two.took_usec = 5;
+	met(2, 12);
+	return false;
+}
+
+static void a_clock_that_is_set_back_hides_no_return(void **state)
+{
+	actors_run(set_back, NULL);
+}
+
 static void who_is_late_is_accounted_for(void **state)
 {
 	actors_run(takes_too_long, NULL);
@@ -278,6 +473,8 @@ int main(void)
 		TEST(the_policy_sees_what_is_lent),
 		TEST(returns_are_accounted_for),
 		TEST(who_is_late_is_accounted_for),
+		TEST(no_late_return_is_without_a_cause),
+		TEST(a_clock_that_is_set_back_hides_no_return),
 		TEST(spans_count_from_the_return),
 		TEST(nonsense_is_occupied),
 	};

@@ -430,7 +430,7 @@ void lend_fill(const struct agent *a, struct lend_report *ret)
 	control__lending__init(m);
 	m->closed = is.closed;
 	m->leave = is.leave;
-	m->give_back_usec = is.leave_by ? (uint64_t)l->terms.give_back : 0;
+	m->give_back_usec = (uint64_t)l->terms.give_back;
 	m->leave_usec = c->scene.here ? 0 : lending_left(&is, now.steady);
 	m->freeze_usec = (uint64_t)is.freeze_most;
 	m->freeze = is.freeze_until != 0;

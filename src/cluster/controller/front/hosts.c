@@ -42,24 +42,23 @@ static void show_presence(const struct presence *p, Control__Presence *ret)
 	ret->who = (char *)p->who;
 }
 
-/* The latest of those who were there too long. */
+/* Who was there too long, or why nobody can be named. */
 static void show_late(const struct ctl_lending *l, const struct owner_return *r,
 		      struct shown *s, uint32_t i)
 {
-	for (uint32_t k = 0; k < CONTRACT_RETURNS; k++) {
-		const struct ctl_late *late = &l->lates[k];
+	const struct ctl_late *late = ctl_late_of(l, r->wall);
+	char who[48] = "";
 
-		if (!late->wall || late->wall != r->wall)
-			continue;
-		s->last[i].late_usec =
-			r->took > late->limit
-				? (uint64_t)(r->took - late->limit)
-				: 0;
-		snprintf(s->late[i], sizeof(s->late[i]),
-			 "%" PRIu64 ".%" PRIu32 ": %s", late->job, late->rank,
-			 late_text(late->why));
-		s->last[i].late = s->late[i];
-	}
+	if (!late)
+		return;
+	if (late->job)
+		snprintf(who, sizeof(who), "%" PRIu64 ".%" PRIu32 ": ",
+			 late->job, late->rank);
+	s->last[i].late_usec =
+		r->took > late->limit ? (uint64_t)(r->took - late->limit) : 0;
+	snprintf(s->late[i], sizeof(s->late[i]), "%s%s", who,
+		 late_text(late->why));
+	s->last[i].late = s->late[i];
 }
 
 static void show_lending(const struct ctl_lending *l, struct shown *s)

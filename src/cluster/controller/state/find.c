@@ -209,3 +209,11 @@ bool klink_is_doomed(const struct klink *k)
 	       (k->epoch > r->epoch && !ctl_move_of(k)) ||
 	       (r->job->state == STATE(ENDING) && r->job->exit);
 }
+
+struct ctl_late *ctl_late_of(const struct ctl_lending *l, usec_t wall)
+{
+	for (uint32_t i = 0; i < CONTRACT_RETURNS; i++)
+		if (l->lates[i].wall && l->lates[i].wall == wall)
+			return (struct ctl_late *)&l->lates[i];
+	return NULL;
+}

@@ -54,5 +54,7 @@ bool ctl_move_at_dest(const struct ctl_move *m, const struct klink *k);
 struct ctl_move *ctl_move_of(const struct klink *k);
 /* Is a copy held at the destination while the source has not answered? */
 bool ctl_move_undecided(const struct ctl_move *m);
+/* Why the giving back at that return took too long; NULL: nothing is noted. */
+struct ctl_late *ctl_late_of(const struct ctl_lending *l, usec_t wall);
 
 #endif

@@ -105,6 +105,7 @@ void ctl_host_destroy(struct ctl_host *h)
 {
 	HASH_DELETE(by_name, h->ctl->hosts.by_name, h);
 	sd_event_source_disable_unref(h->lost);
+	sd_event_source_disable_unref(h->limit);
 	ctl_waiters_drop(&h->drainers);
 	ctl_waiters_drop(&h->asked);
 	free(h->name);

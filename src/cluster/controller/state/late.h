@@ -13,6 +13,11 @@ enum late {
 	LATE_RECEIVING, /* ... or got ready */
 	LATE_OUT,	/* it was being sent */
 	LATE_UNKNOWN,	/* how far its move was was not known */
+	/* Where no rank was there any more: */
+	LATE_COMING,  /* one was just arriving there */
+	LATE_REMOVED, /* what was left of one was being removed */
+	LATE_NOBODY,  /* none was known to be there */
+	LATE_UNHEARD, /* the controller heard of it when it was over */
 };
 
 /* For people; "" for LATE_NOT and for what is none of these. */

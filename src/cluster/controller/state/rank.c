@@ -190,23 +190,29 @@ void ctl_rank_meets_return(struct ctl_rank *r, usec_t at)
 {
 	r->had.returns++;
 	r->met_return = at;
-	r->is_late = false;
+	r->late_return = 0;
 	rank_store(r);
 }
 
-void ctl_rank_is_late(struct ctl_rank *r, enum late why)
+void ctl_rank_is_late(struct ctl_rank *r, usec_t at, enum late why)
 {
 	r->had.late = why;
-	r->is_late = true;
+	r->late_return = at;
 	rank_store(r);
 }
 
-void ctl_rank_given_back(struct ctl_rank *r, usec_t took, usec_t late)
+void ctl_rank_given_back(struct ctl_rank *r, usec_t at, usec_t took,
+			 usec_t late)
 {
-	r->had.give_back_usec += (uint64_t)took;
-	r->had.late_usec += r->is_late ? (uint64_t)late : 0;
-	r->is_late = false;
-	r->met_return = 0;
+	if (r->met_return != at && r->late_return != at)
+		return;
+	if (r->met_return == at)
+		r->had.give_back_usec += (uint64_t)took;
+	if (r->late_return == at)
+		r->had.late_usec += (uint64_t)late;
+	if (!r->had.late_usec)
+		r->had.late = LATE_NOT; /* it was gone in time after all */
+	r->met_return = r->late_return = 0;
 	rank_store(r);
 }
 
@@ -271,7 +277,7 @@ void ctl_rank_again(struct ctl_rank *r)
 	r->exit = 0;
 	r->stdout_end = r->stderr_end = 0;
 	r->inherited = r->aborted = r->lost = r->refused = false;
-	r->is_late = false;
+	r->late_return = 0;
 	r->pid = 0;
 	r->use = (struct rank_use){ .share = 0 };
 	ctl_rank_forget_sent(r);

@@ -59,10 +59,14 @@ void ctl_rank_used(struct ctl_rank *r, uint64_t cpu_usec, uint64_t max_rss);
 void ctl_rank_was_held(struct ctl_rank *r, uint64_t usec);
 /* The owner of its host has come back, at that time by the host's clock. */
 void ctl_rank_meets_return(struct ctl_rank *r, usec_t at);
-/* That was given back, after so long, which is by `late` more than it should be. */
-void ctl_rank_given_back(struct ctl_rank *r, usec_t took, usec_t late);
-/* The time to give its host back is over, and it is there. */
-void ctl_rank_is_late(struct ctl_rank *r, enum late why);
+/*
+ * That was given back, after so long, which is by `late` more than it should be.  Nothing
+ * if this rank did not meet that return, and was not late at it.
+ */
+void ctl_rank_given_back(struct ctl_rank *r, usec_t at, usec_t took,
+			 usec_t late);
+/* The time to give its host back after that return is over, and it is there. */
+void ctl_rank_is_late(struct ctl_rank *r, usec_t at, enum late why);
 /* What it uses now on its host; not stored. */
 void ctl_rank_uses(struct ctl_rank *r, const struct rank_use *use);
 /* It has sent more to another rank; not stored. */

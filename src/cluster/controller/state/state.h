@@ -124,13 +124,14 @@ struct ctl_lending {
 	 * one that ranks met and that is not given back yet; 0: none */
 	bool heard;
 	usec_t known, met;
+	struct owner_return ended; /* the last one whose end was heard of */
 	usec_t late; /* the one of which it was told that it took too long */
 	/* in which time it is to be given back, and who was there when that was over */
 	usec_t limit;
 	struct ctl_late {
 		usec_t wall; /* of the return; 0: none */
 		usec_t limit;
-		uint64_t job;
+		uint64_t job; /* 0: nobody can be named */
 		uint32_t rank;
 		enum late why;
 	} lates[CONTRACT_RETURNS];
@@ -179,10 +180,10 @@ struct ctl_host {
 	struct skew skew;  /* offset of its clock */
 	/* it has not connected since the controller was started */
 	bool early;
-	sd_event_source *lost;
-	struct ctl_waiters drainers; /* wait for it to be empty */
-	struct ctl_waiters asked;    /* wait for answers of its agent */
-	struct klinks klinks;	     /* its keepers, in the order of creation */
+	sd_event_source *lost, *limit; /* of giving it back */
+	struct ctl_waiters drainers;   /* wait for it to be empty */
+	struct ctl_waiters asked;      /* wait for answers of its agent */
+	struct klinks klinks; /* its keepers, in the order of creation */
 	/* those of them that belong to no known job */
 	struct klinks strangers;
 	unsigned nr_strangers;
@@ -296,7 +297,7 @@ struct ctl_rank {
 	/* the owner's return that it met, by its host's clock, until it is given
 	 * back; 0: none */
 	usec_t met_return;
-	bool is_late; /* it was still there when the time for that was over */
+	usec_t late_return; /* the one at whose limit it was still there; 0: none */
 	struct move_pause pause; /* of moves that the policy wants */
 	bool planned;		 /* ... one of it, before it could be moved */
 };
