@@ -95,16 +95,20 @@ class Town(bed.Bed):
                 argv, env=self.env, stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True)
 
+    def small_disk(self, size):
+        """For the state of a controller that is stopped."""
+        state = f"{self.home}/controller"
+        shutil.copytree(state, state + ".copy")
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", state],
+                       check=True)
+        shutil.copytree(state + ".copy", state, dirs_exist_ok=True)
+
     def settle(self):
         """Its services as they stay from now on."""
         subprocess.run(self.lan("ip", "address", "add", f"{CONTROLLER}/16", "dev", "br0"),
                        check=True)
         self.stop("controller")
-        state = f"{self.home}/controller"
-        shutil.copytree(state, state + ".copy")
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "none", state],
-                       check=True)
-        shutil.copytree(state + ".copy", state, dirs_exist_ok=True)
+        self.small_disk(DISK)
         for h in self.hosts:
             with open(f"{self.home}/{h}/stint.conf", "a") as f:
                 f.write("\n".join(["[owner]", *TERMS, ""]))
@@ -129,6 +133,15 @@ class Town(bed.Bed):
             self.stop("controller")
         subprocess.run(["umount", f"{self.home}/controller"], check=False, capture_output=True)
         super().__exit__(*args)
+
+
+def fill(path):
+    """Until not even one byte has room."""
+    with contextlib.suppress(OSError), open(path, "ab", buffering=0) as f:
+        for size in (1 << 20, 1 << 12, 1):
+            with contextlib.suppress(OSError):
+                while f.write(bytes(size)) == size:
+                    pass
 
 
 def name_of(job):
@@ -252,11 +265,7 @@ class Arrays:
     def fill(self, folder):
         """Until not even one byte has room; freed in some seconds."""
         path = f"{folder}/fill"
-        with contextlib.suppress(OSError), open(path, "ab", buffering=0) as f:
-            for size in (1 << 20, 1 << 12, 1):
-                with contextlib.suppress(OSError):
-                    while f.write(bytes(size)) == size:
-                        pass
+        fill(path)
 
         def free():
             with contextlib.suppress(FileNotFoundError):

@@ -133,7 +133,8 @@ class Owners:
 
     def hosts(self):
         try:
-            return self.bed.ask("owner", "status", "--all")
+            return [h for h in self.bed.ask("owner", "status", "--all")
+                    if h["host"] in self.bed.hosts]
         except bed.Failed:
             return []  # the controller has just been killed
 

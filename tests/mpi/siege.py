@@ -20,6 +20,10 @@ a rank moves, one of (--only: of those alone)
     slow        a host's link has 10 Mb/s for some seconds
     opposite    two ranks are moved at once, each to where the other is
     arrival     an owner comes to where a rank is just arriving
+    disk        the disk with the controller's state is full for some seconds, and an owner
+                comes: that host's agent sees to the guests' lowest claim all the same
+    gone        (once) a host goes for good, with all that runs there, mostly while a rank is
+                on its way to or from it
 
 What must hold is what owners.py says.  It mounts things: in a mount namespace, please.
 """
@@ -39,16 +43,20 @@ import owners
 from procs import children, comm, kill, processes, read_proc, stat_of, until
 
 WHATS = ["controller", "agent", "early", "keeper", "both", "engine", "stop", "cut", "apart",
-         "run", "slow", "opposite", "arrival"]
+         "run", "slow", "opposite", "arrival", "disk", "gone"]
 TERMS = [*owners.TERMS, "notice-every = 1s"]
+HOSTS = 6
 GIVEN_UP = 55  # seconds, nearly --lost-after, for which nothing is cut off or stopped
 
 
 class Town(arrays.Town):
+    DISK = 128 << 20  # of the controller, for the record of half an hour
+
     def settle(self):
         subprocess.run(self.lan("ip", "address", "add", f"{arrays.CONTROLLER}/16", "dev",
                                 "br0"), check=True)
         self.stop("controller")
+        self.small_disk(self.DISK)
         for h in self.hosts:
             open(f"{self.home}/{h}/notice", "w").close()
             with open(f"{self.home}/{h}/stint.conf", "a") as f:
@@ -94,8 +102,13 @@ class Siege(owners.Owners):
             "--seconds", str(self.opts.seconds + 3600), "--max", "20000",
             "--quiet", "--seed", str(1000 + self.tag)]
         options = ["--requeue"] if self.tag % 3 == 0 else []
-        self.counts["jobs"] += 1
-        self.jobs.append(self.bed.start(owners.RANKS, *argv, options=options))
+        try:
+            self.jobs.append(self.bed.start(owners.RANKS, *argv, options=options))
+            self.counts["jobs"] += 1
+        except bed.Short as e:
+            if "disk is full" not in str(e):
+                raise
+            self.bed.jobs.pop()  # it was refused, and is none
 
     # ---- moves that owners do not cause
 
@@ -175,6 +188,11 @@ class Siege(owners.Owners):
                 found[key] = (*key, m.group(3), m.group(4))
         return list(found.values())
 
+    def seen_to_move(self):
+        """Between hosts that are still there."""
+        return [m for m in until(self.moves, 2) or []
+                if {m[2], m[3]} <= set(self.bed.hosts)]
+
     def keepers_of(self, name=None, host=None):
         top = f"--run-dir={self.bed.home}" + (f"/{host}/run" if host else "")
         found = {}
@@ -198,11 +216,11 @@ class Siege(owners.Owners):
         if not self.opts.strike or time.monotonic() < self.next_strike:
             return
         what = self.rng.choice(self.opts.only or WHATS)
-        moving = until(self.moves, 2) or []
+        moving = self.seen_to_move()
         if not moving:  # nobody moves by himself: so one is moved
             self.by_hand(self.rng.choice(self.jobs), self.rng.randrange(owners.RANKS),
                          self.rng.choice(self.bed.hosts))
-            moving = until(self.moves, 2) or []
+            moving = self.seen_to_move()
         self.next_strike = time.monotonic() + self.opts.strike
         self.counts["strikes"] += 1
         self.counts["in moves"] += bool(moving)
@@ -279,12 +297,42 @@ class Siege(owners.Owners):
         path = f"{self.bed.home}/{host}/run/fill"
         if ("run", host) in self.busy:
             return
-        with contextlib.suppress(OSError), open(path, "ab", buffering=0) as f:
-            for size in (1 << 20, 1 << 12, 1):
-                with contextlib.suppress(OSError):
-                    while f.write(bytes(size)) == size:
-                        pass
+        arrays.fill(path)
         self.once(("run", host), self.rng.uniform(1, 10), lambda: os.unlink(path))
+
+    def do_disk(self, m, host, _):
+        path = f"{self.bed.home}/controller/fill"
+        if "disk" in self.busy:
+            return
+        arrays.fill(path)
+        self.once("disk", self.rng.uniform(3, 15), lambda: os.unlink(path))
+        host = m[2] if m else host
+        if not self.comes(host):
+            return
+        if not until(lambda: self.lowered(host), 10):
+            raise bed.Failed(f"the guests of {host} keep their claim beside its owner")
+
+    def lowered(self, host):
+        """Have all guests there the lowest claim, or none of them any more?"""
+        top = f"/sys/fs/cgroup/cpu/stint-testbed.{self.bed.env['STINT_TESTBED']}/{host}"
+        for path, _, names in os.walk(top):
+            for tid in open(f"{path}/tasks").read().split() if "tasks" in names else ():
+                with contextlib.suppress(OSError):
+                    if comm(tid).startswith("chkmpi") and \
+                            os.sched_getscheduler(int(tid)) & 0xf != os.SCHED_IDLE:
+                        return False
+        return True
+
+    def do_gone(self, _m, host, other):
+        first = self.bed.hosts[0]  # whose contract is looked at
+        host = other if host == first else host
+        if host == first or len(self.bed.hosts) < HOSTS or ("cut", host) in self.busy:
+            return
+        self.struck |= {int(n.split(".")[0]) for n in self.keepers_of(None, host).values()}
+        self.struck |= {m[0] for m in self.moves() if host in m}
+        self.bed.hosts.remove(host)
+        self.due.pop(host)
+        kill([self.bed.service(host), *self.keepers_of(None, host)])
 
     def do_slow(self, _m, host, _):
         if ("slow", host) in self.busy:
@@ -307,12 +355,17 @@ class Siege(owners.Owners):
                 self.by_hand(job, i, b[k])
                 self.by_hand(other, k, a[i])
 
+    def comes(self, host):
+        """An owner, now."""
+        if self.bed.stint("testbed", "owner", host, "here", "--for", "60").returncode:
+            return False
+        self.counts["returns"] += not self.due[host][1]
+        self.due[host] = (time.monotonic() + self.rng.uniform(1, 5), True)
+        return True
+
     def do_arrival(self, m, *_):
         if m:
-            h = m[3]
-            if not self.bed.stint("testbed", "owner", h, "here", "--for", "60").returncode:
-                self.counts["returns"] += not self.due[h][1]
-                self.due[h] = (time.monotonic() + self.rng.uniform(1, 5), True)
+            self.comes(m[3])
 
     # ---- all of it
 
@@ -382,7 +435,7 @@ def main():
     p.add_argument("--keep", help="a folder for the logs, if something is wrong")
     opts = p.parse_args()
     try:
-        with Town(opts.build, 6, "--policy=stint") as b:
+        with Town(opts.build, HOSTS, "--policy=stint") as b:
             print(run(b, opts))
     except bed.Failed as e:
         print(f"FAILED seed {opts.seed}: {e}", file=sys.stderr)
