@@ -78,6 +78,7 @@ class Siege(owners.Owners):
     def __init__(self, b, opts):
         super().__init__(b, opts)
         self.to_mend = []  # (when, what)
+        self.gone = None
         self.busy = set()  # what is stopped or cut off already
         for w in opts.only or WHATS:
             self.counts[w] = 0
@@ -330,6 +331,7 @@ class Siege(owners.Owners):
             return
         self.struck |= {int(n.split(".")[0]) for n in self.keepers_of(None, host).values()}
         self.struck |= {m[0] for m in self.moves() if host in m}
+        self.gone = host
         self.bed.hosts.remove(host)
         self.due.pop(host)
         kill([self.bed.service(host), *self.keepers_of(None, host)])
@@ -408,6 +410,8 @@ class Siege(owners.Owners):
         for p in self.hands:
             p.wait(200)
         self.bed.all_up()
+        # Nobody removes groups of a host that is gone.
+        before |= {w for w in self.bed.things() if f"/{self.gone}/" in w}
         said = super().finish(before)
         self.each_ended_once()
         self.replay()
