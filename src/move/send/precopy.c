@@ -15,6 +15,7 @@
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
 #include "move/send/halt.h"
+#include "move/send/modest.h"
 #include "move/send/recheck.h"
 #include "move/send/throttle.h"
 #include "move/send/track.h"
@@ -237,6 +238,7 @@ static void tick(void *sending)
 
 	halt_tick(s, sent_pages(s));
 	send_tick(s);
+	modest_tick(s);
 }
 
 /* How long would the process stand still if it were frozen now? */
@@ -411,6 +413,7 @@ int precopy_run(struct sending *s, struct error *err)
 	page_sender_on_flush(s->process.pages, tick, s);
 	if (!s->report->tracked)
 		return stop_and_copy(s, err);
+	halt_from_first(s);
 	r = rounds(s, err);
 	if (!r)
 		r = over_budget(s, err);
