@@ -2,7 +2,7 @@
  * beside.c - leaving a host whose owner is there and whose processors have a quota
  *
  * Whatever its class, who computes there uses up what the owner is to have: so the rank stands
- * still from the beginning, and its engine takes a part.  With two processors both leave enough.
+ * still from the beginning, and its engine takes a part.  With a processor or more both leave enough.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "core/claim.h"
 #include "core/log.h"
 
-#define ENOUGH 2.0 /* processors */
+#define ENOUGH 1.0 /* processors */
 #define PART   3   /* of the quota, which the engine takes */
 
 double keeper_modest_share(void)
