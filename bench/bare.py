@@ -9,14 +9,12 @@ import orte
 LONGEST = 300  # seconds
 
 
-def run(b, hosts, argv, until, seen=lambda: None):
+def read(program, name, until, seen=lambda: None):
     """
-    What it printed, one rank a host, up to the line that begins so; then it is
-    ended: MPI_Finalize of Debian's MPICH may never return over UCX and TCP.
-    seen() is called when that line has come.
+    What it printed, up to the line that begins so; then it is ended: MPI_Finalize of Debian's
+    MPICH may never return over UCX and TCP.  seen() is called when that line has come.
     """
-    kind = orte.Orte if common.MPI == "openmpi" else hydra.Hydra
-    program, out = kind(b, hosts, argv), []
+    out = []
     alarm = threading.Timer(LONGEST, program.end)
     alarm.start()
     for line in program.lines():
@@ -27,5 +25,11 @@ def run(b, hosts, argv, until, seen=lambda: None):
     alarm.cancel()
     program.end()
     if not out or not out[-1].startswith(until):
-        raise bed.Failed(f"bare {common.MPI}: no result: " + "".join(out))
+        raise bed.Failed(f"{name}: no result: " + "".join(out))
     return "".join(out)
+
+
+def run(b, hosts, argv, until, seen=lambda: None):
+    """What it printed, one rank a host."""
+    kind = orte.Orte if common.MPI == "openmpi" else hydra.Hydra
+    return read(kind(b, hosts, argv), f"bare {common.MPI}", until, seen)
