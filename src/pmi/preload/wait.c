@@ -122,31 +122,34 @@ STAND_IN(opal_progress)
 }
 
 /*
- * A wait in place of a look has ended so; false: it could not begin.  If a signal ended
- * it nothing was found, since who only looks is told of no signal.
+ * A wait before a look, if it can begin.  What a signal ends has found nothing, since who
+ * only looks is told of no signal.
+ *
+ * An epoll set is polled, and not waited for by epoll_pwait2(): who is woken in that counts
+ * as the partner of a sender that is about to sleep, and is put on the sender's core, where
+ * two ranks that answer each other stay.
  */
-static bool has_waited(int r, int saved, int *ret)
+static void wait_first(struct pollfd *fds, nfds_t n,
+		       const struct timespec *bound)
 {
-	bool waited = r >= 0 || errno == EINTR;
+	int saved = errno, r = ppoll(fds, n, bound, NULL);
 
+	if (r >= 0 || errno == EINTR)
+		idle_waited_here(r > 0);
 	errno = saved;
-	if (!waited)
-		return false;
-	idle_waited_here(r > 0);
-	*ret = r > 0 ? r : 0;
-	return true;
 }
 
 PRELOAD_EXPORT int epoll_wait(int fd, struct epoll_event *events, int n,
 			      int timeout)
 {
+	struct pollfd set = { .fd = fd, .events = POLLIN };
 	bool looks = !timeout && idle_entered();
 	struct timespec bound;
-	int saved = errno, r;
+	int r;
 
-	if (!looks || !idle_waits_here(fd, 1, &bound) ||
-	    !has_waited(epoll_pwait2(fd, events, n, &bound, NULL), saved, &r))
-		r = (int)NEXT("epoll_wait")(fd, (word)events, n, timeout, 0, 0);
+	if (looks && idle_waits_here(fd, 1, &bound))
+		wait_first(&set, 1, &bound);
+	r = (int)NEXT("epoll_wait")(fd, (word)events, n, timeout, 0, 0);
 	if (looks)
 		idle_looked(fd, POLLIN, r);
 	return r;
@@ -156,11 +159,11 @@ PRELOAD_EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	bool looks = !timeout && n && idle_entered();
 	struct timespec bound;
-	int saved = errno, r;
+	int r;
 
-	if (!looks || !idle_waits_here(fds[0].fd, (unsigned)n, &bound) ||
-	    !has_waited(ppoll(fds, n, &bound, NULL), saved, &r))
-		r = (int)NEXT("poll")((word)fds, (word)n, timeout, 0, 0, 0);
+	if (looks && idle_waits_here(fds[0].fd, (unsigned)n, &bound))
+		wait_first(fds, n, &bound);
+	r = (int)NEXT("poll")((word)fds, (word)n, timeout, 0, 0, 0);
 	for (nfds_t i = 0; looks && i < n; i++)
 		idle_looked(fds[i].fd, fds[i].events, r);
 	return r;
