@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "pmi/preload/apart.h"
+
 enum {
 	LOOKED_MAX = 64,
 	CALLS_FIRST = 64, /* idle ones before the clock is read */
@@ -116,7 +118,7 @@ static void block(void)
 	int saved = errno;
 
 	/* A signal's handler may be what the program waits for. */
-	has_blocked(ppoll(idle.looked, idle.nr, &ts, NULL) > 0);
+	has_blocked(apart_poll(idle.looked, idle.nr, &ts) > 0);
 	errno = saved;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "pmi/preload/apart.h"
 #include "pmi/preload/idle.h"
 #include "pmi/preload/preload.h"
 
@@ -125,14 +126,13 @@ STAND_IN(opal_progress)
  * A wait before a look, if it can begin.  What a signal ends has found nothing, since who
  * only looks is told of no signal.
  *
- * An epoll set is polled, and not waited for by epoll_pwait2(): who is woken in that counts
- * as the partner of a sender that is about to sleep, and is put on the sender's core, where
- * two ranks that answer each other stay.
+ * An epoll set is polled, too: who is woken in epoll_pwait2() is drawn to the sender's core
+ * (pmi/preload/apart.h).
  */
 static void wait_first(struct pollfd *fds, nfds_t n,
 		       const struct timespec *bound)
 {
-	int saved = errno, r = ppoll(fds, n, bound, NULL);
+	int saved = errno, r = apart_poll(fds, n, bound);
 
 	if (r >= 0 || errno == EINTR)
 		idle_waited_here(r > 0);
