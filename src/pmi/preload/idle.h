@@ -18,7 +18,7 @@
  * may be closed and reused.
  *
  * Where it is clear before a look that it would end in a block, the look itself waits
- * (idle_waits_here()): one system call instead of three, and no progress function
+ * (idle_waits_here()): two system calls instead of three, and no progress function
  * called again to find what ended the block.
  *
  * How long it spins first: being woken costs some 25 us, so on a core of its
