@@ -17,7 +17,8 @@
 
 static const struct timespec bound = { .tv_nsec = 1000000 };
 static struct pollfd two[2];
-static bool by_set; /* the last wait polled another descriptor than was asked for */
+/* The last wait polled another descriptor than was asked for. */
+static bool by_set;
 
 /* The first one before the C library's. */
 int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
@@ -70,7 +71,8 @@ static void what_no_set_takes_is_polled_as_it_is(void **state)
 	assert_int_equal(apart_poll(two, 2, &bound), 1);
 	assert_false(by_set);
 	assert_int_equal(two[1].revents, POLLNVAL);
-	assert_int_equal(fcntl(two[1].fd, F_GETFD), -1); /* no set took its place */
+	/* and no set took its place */
+	assert_int_equal(fcntl(two[1].fd, F_GETFD), -1);
 }
 
 int main(void)

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "policy/policies.h"
 
 #include "policy/migrate/test_pass.h" /* its view and plan are global */
@@ -379,6 +381,38 @@ static void moves_last_as_the_job_s_did(void **state)
 	assert_int_equal(last(j) - 1000 * flights.fixed, others);
 }
 
+/* A policy's text, read by the next controller; how long the job's moves took is in it. */
+static int last_loaded(const struct job *j, const char *text)
+{
+	struct flights loaded = { .rate = flights.rate };
+	int r = flights_load(&loaded, &view, &text);
+
+	if (!r)
+		r = (int)(flights_last(&loaded, j) * 1000 + .5);
+	flights_clear(&loaded);
+	return r;
+}
+
+static void how_long_a_job_s_moves_took_is_saved(void **state)
+{
+	struct job *j = pass_runs(1, 1, (uint32_t[]){ 2 });
+	char *saved;
+	size_t size;
+	FILE *f = open_memstream(&saved, &size);
+
+	(void)state;
+	j->memory = 100 * MB;
+	moves_in(j, 0, 7 * SEC);
+	flights_save(&flights, f);
+	fclose(f);
+	assert_int_equal(last_loaded(j, saved), 7000);
+	free(saved);
+	/* One of before that was kept has none; of a job that has gone it is dropped. */
+	assert_int_equal(last_loaded(j, "0 1 1\n"), 2000);
+	assert_int_equal(last_loaded(j, "0 1 1\ntook 99 5\n"), 2000);
+	assert_int_equal(last_loaded(j, "0 1 1\ntook 1 -1\n"), -EINVAL);
+}
+
 #define MOVERS_TEST(fn) \
 	cmocka_unit_test_setup_teardown(fn, movers_begin, movers_end)
 
@@ -396,6 +430,7 @@ int main(void)
 		MOVERS_TEST(who_leaves_together_shares_the_link),
 		MOVERS_TEST(what_a_rank_writes_is_sent_again),
 		MOVERS_TEST(moves_last_as_the_job_s_did),
+		MOVERS_TEST(how_long_a_job_s_moves_took_is_saved),
 	};
 
 	return cmocka_run_group_tests_name("movers", tests, NULL, NULL);
