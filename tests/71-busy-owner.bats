@@ -44,17 +44,3 @@ compute() { # NUMBER
 	st run --hosts h1 true
 	st kill 1
 }
-
-# 128 MB at a third of 0.3 processors: they took 0.3 s to stop for the last of it.
-@test "where processors have a quota a rank stands still from the beginning, and what sends it takes a part" {
-	serve 2 --speed=0.3,1
-	terms h1 "give-back = 60s"
-	begin run --hosts h1 -n 1 "$STINT_BUILD/tests/move/check-bigmem" 128 2000 1000 >"$bed/out" 2>&1
-	eventually grep -q READY "$bed/out"
-	st testbed owner h1 here
-	patience=60 eventually where_is 1 "['h2']"
-	eventually grep -q moved=yes "$bed/controller.log"
-	stood=$(sed -n 's/.* moved=yes .*downtime_us=\([0-9]*\) .*/\1/p' "$bed/controller.log")
-	[ "$stood" -gt 1000000 ]
-	st kill 1
-}

@@ -220,13 +220,6 @@ struct move_source {
 	 * sooner, and the downtime longer.  Not together with a budget.
 	 */
 	usec_t deadline;
-	/*
-	 * So much of a processor the engine takes, in the first half of that time, and the
-	 * process stands still from the first round on: this host's processors have a quota,
-	 * and others wait for what is left of it.  0: any.  Then the caller may have it held
-	 * already (ops->hold), and lets it go if the move fails.
-	 */
-	double share;
 	const struct move_external *external;
 	size_t nr_externals;
 	/*

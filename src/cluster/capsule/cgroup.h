@@ -130,11 +130,6 @@ int cgroup_write(const char *dir, const char *file,
  * kernel refuses.
  */
 bool cgroup_set(const char *dir, const char *file, uint64_t value);
-/*
- * Processors that the group and those around it let all in it use together, by a quota; 0: any.
- * Who has used it up waits, of whatever class.
- */
-double cgroup_cpus(const char *dir);
 /* The number after a word of a file of dir, "" for its first; 0 if it is not there. */
 uint64_t cgroup_number(const char *dir, const char *file, const char *word);
 /* The same of a text. */

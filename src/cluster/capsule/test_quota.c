@@ -95,32 +95,10 @@ static void quota_of_processors(void **state)
 	assert_int_equal(met.held_usec, 42);
 }
 
-/* The least of a group and those around it; v1's and v2's. */
-static void what_groups_leave(void **state)
-{
-	char dir[SCRATCH_MAX], in[SCRATCH_MAX + 8];
-
-	scratch_dir(dir, "/tmp");
-	snprintf(in, sizeof(in), "%s/in", dir);
-	assert_int_equal(mkdir(in, 0700), 0);
-	assert_true(cgroup_cpus(in) == 0);
-	scratch_put(dir, "cpu.cfs_period_us", "20000\n");
-	scratch_put(dir, "cpu.cfs_quota_us", "-1\n");
-	scratch_put(in, "cpu.max", "max 100000\n");
-	assert_true(cgroup_cpus(in) == 0);
-	scratch_put(dir, "cpu.cfs_quota_us", "9000\n");
-	assert_true(cgroup_cpus(in) == 0.45);
-	scratch_put(in, "cpu.max", "25000 100000\n");
-	assert_true(cgroup_cpus(in) == 0.25 && cgroup_cpus(dir) == 0.45);
-	scratch_put(in, "cpu.max", "200000 100000\n");
-	assert_true(cgroup_cpus(in) == 0.45);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quota_of_processors),
-		cmocka_unit_test(what_groups_leave),
 	};
 
 	return cmocka_run_group_tests_name("quota", tests, NULL, NULL);

@@ -263,19 +263,13 @@ static void run_source(struct keeper *k, int sock)
 	};
 	struct move_report report = { .outcome = MOVE_ABORTED };
 	struct error err = ERROR_INIT;
-	struct channel *ch = NULL;
+	struct channel *ch;
 	int r;
 
-	if (k->move.leave_by)
-		src.share = keeper_modest_share();
-	if (src.share > 0)
-		keeper_rest(&k->rank, true);
 	r = call(k, &ch, &err);
 	src.deadline = time_left(k->move.leave_by);
 	if (!r)
 		r = move_send(&src, ch, &report, &err);
-	if (src.share > 0 && report.outcome == MOVE_ABORTED)
-		keeper_rest(&k->rank, false);
 	keeper_engine_result(sock, r, &report, &err);
 }
 

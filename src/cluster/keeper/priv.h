@@ -10,7 +10,6 @@
  *	agent.c    the agent's connection, requests to functions by a table
  *	in.c       a landing: the listener, the destination's engine
  *	out.c      a move away: the source's engine and its ops
- *	beside.c   ... from a host whose owner is short of processors
  *	move.c     what both ends of a move are told
  *	engine.c   the socket between the keeper and its engine
  *	saved.c    what the new keeper must know, as bytes
@@ -290,13 +289,6 @@ void keeper_on_pmi_release(struct keeper *k, const Keeper__Request *req);
 void keeper_save(struct keeper_rank *rank, uint8_t **ret, size_t *ret_n);
 int keeper_load(struct keeper_rank *rank, const void *p, size_t n,
 		struct error *err) must_check;
-
-/* ---- beside.c */
-
-/* So much of a processor the engine takes beside an owner; 0: any. */
-double keeper_modest_share(void);
-/* The rank stands still, or runs on. */
-void keeper_rest(struct keeper_rank *rank, bool on);
 
 /* ---- engine.c */
 /* What the engine says, and asks; payloads travel in a memfd beside it. */

@@ -45,12 +45,6 @@ void halt_for_owner(struct sending *s, usec_t rest)
 		halt(s, "this host's owner is there");
 }
 
-void halt_from_first(struct sending *s)
-{
-	if (s->src->share > 0 && s->deadline && !s->src->budget)
-		halt(s, "this host's processors are its owner's");
-}
-
 void halt_round_begins(struct sending *s)
 {
 	s->first.began = send_now();

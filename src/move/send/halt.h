@@ -25,8 +25,6 @@ void halt_if_late(struct sending *s, usec_t rest);
  * soon as the rest of that round takes little.
  */
 void halt_for_owner(struct sending *s, usec_t rest);
-/* Where the host is short of processors it stands still from the first round on. */
-void halt_from_first(struct sending *s);
 
 /* Bytes a microsecond, limited to what the owners of both hosts allow for moves. */
 double halt_allowed(const struct sending *s, double bytes_per_us);

@@ -15,7 +15,6 @@
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
 #include "move/send/halt.h"
-#include "move/send/modest.h"
 #include "move/send/recheck.h"
 #include "move/send/throttle.h"
 #include "move/send/track.h"
@@ -238,7 +237,6 @@ static void tick(void *sending)
 
 	halt_tick(s, sent_pages(s));
 	send_tick(s);
-	modest_tick(s);
 }
 
 /* How long would the process stand still if it were frozen now? */
@@ -413,7 +411,6 @@ int precopy_run(struct sending *s, struct error *err)
 	page_sender_on_flush(s->process.pages, tick, s);
 	if (!s->report->tracked)
 		return stop_and_copy(s, err);
-	halt_from_first(s);
 	r = rounds(s, err);
 	if (!r)
 		r = over_budget(s, err);

@@ -20,7 +20,6 @@
 #include "move/fd/fds.h"
 #include "move/send/ahead.h"
 #include "move/send/handover.h"
-#include "move/send/modest.h"
 #include "move/send/precopy.h"
 #include "move/send/recheck.h"
 #include "move/send/throttle.h"
@@ -34,7 +33,8 @@
 #define SHORTLY	      (10 * USEC_PER_MSEC)  /* for the check before a freeze */
 #define QUICKLY	      (10 * USEC_PER_MSEC)  /* of a good answer with clocks */
 #define ASK_MOST      4
-#define THREADS_LEAST 64 /* room in the landing area */
+#define PAUSE	      (2 * USEC_PER_MSEC) /* between two checks */
+#define THREADS_LEAST 64		  /* room in the landing area */
 
 static bool may_pass(int r)
 {
@@ -56,7 +56,7 @@ static int check_until(struct sending *s, usec_t end, struct error *err)
 				  s->common.trees, &s->process.seen, err)) <
 		       0 &&
 	       may_pass(r) && send_now() < end)
-		modest_pause(s);
+		nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 }, NULL);
 	return r;
 }
 
@@ -93,7 +93,6 @@ static int settle_hello(struct sending *s, Move__Hello **ret, struct error *err)
 	while ((r < 0 ? may_pass(r) : *h->lack) && send_now() < end) {
 		if (!r)
 			move__hello__free_unpacked(h, NULL);
-		modest_let_go(s);
 		r = check_until(s, end, err);
 		if (!r)
 			r = hello_ask(s, &h, err);
@@ -213,7 +212,6 @@ static int send_setup(struct sending *s, struct error *err)
 	if (r < 0)
 		return r;
 	tracee_look(p->tracee);
-	modest_let_go(s);
 	start = send_now();
 	r = check_stop_leader(p->tracee, err);
 	if (!r)
@@ -249,7 +247,8 @@ static int send_wait(struct sending *s, usec_t end, struct error *err)
 
 	do {
 		if (precopy_lacks(s, err) < 0)
-			modest_pause(s);
+			nanosleep(&(struct timespec){ .tv_nsec = PAUSE * 1000 },
+				  NULL);
 		r = check_until(s, end, err);
 		if (!r && (r = precopy_again(s, err)) < 0)
 			return r;

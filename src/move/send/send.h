@@ -51,10 +51,6 @@ struct sending {
 		usec_t flows; /* since when the first one's pages are sent; 0: not yet */
 		uint64_t pages; /* that were sent by then */
 	} first;		/* of halt.h */
-	struct {
-		usec_t since, ran; /* the engine's CPU time then */
-		bool let_go;
-	} modest; /* of modest.h */
 	/* since when it stands still for the rest of the rounds; 0: it does not */
 	usec_t halted;
 	bool unplugged; /* freeze.c: its network is unplugged, to be undone */

@@ -6,8 +6,6 @@
 
 #include <cmocka.h>
 
-#include "core/clock.h"
-#include "move/send/modest.h"
 #include "move/send/precopy.h"
 #include "move/send/test_bed.h"
 
@@ -152,98 +150,6 @@ static void test_without_an_owner_it_runs_on(void **state)
 	assert_int_equal(stops_beside(true, USEC_PER_SEC, 1000), 0);
 }
 
-/* ---- a host that is short of processors */
-
-static usec_t stops_for_share(double share, usec_t budget, usec_t deadline)
-{
-	struct bed b;
-	usec_t at;
-
-	BED(&b, budget, MUCH, MUCH, 0);
-	b.src.share = share;
-	b.s.deadline = deadline;
-	world.now = 1;
-	world.step = 1000;
-	assert_int_equal(precopy_run(&b.s, &b.err), 0);
-	at = b.s.halted;
-	assert_int_equal(throttle.begun, at ? 1 : 0);
-	bed_clear(&b);
-	return at;
-}
-
-static void test_where_processors_are_short_it_stands_still(void **state)
-{
-	assert_int_equal(stops_for_share(0.1, 0, 60 * USEC_PER_SEC), 1);
-	assert_int_equal(stops_for_share(0, 0, 60 * USEC_PER_SEC), 0);
-	assert_int_equal(stops_for_share(0.1, 0, 0), 0);
-	assert_int_equal(stops_for_share(0.1, USEC_PER_SEC, 60 * USEC_PER_SEC),
-			 0);
-}
-
-static void test_an_engine_has_its_share(void **state)
-{
-	assert_int_equal(modest_wait(0.5, 1000, 1500), 500);
-	assert_int_equal(modest_wait(0.5, 1000, 2000), 0);
-	assert_int_equal(modest_wait(0.5, 1000, 9000), 0);
-	/* A little at a time. */
-	assert_int_equal(modest_wait(0.1, 100000, 100000), 5000);
-}
-
-static struct {
-	unsigned let_go;
-} keeper;
-
-static int op_hold(void *ctx, bool on, struct error *err)
-{
-	assert_false(on);
-	keeper.let_go++;
-	return 0;
-}
-
-/* Once, and not if it is none of those that are held from before on. */
-static void test_who_is_held_is_let_go_once(void **state)
-{
-	const struct move_source_ops ops = { .hold = op_hold };
-	struct bed b;
-
-	BED(&b, 0, MUCH, 0);
-	b.src.ops = &ops;
-	modest_let_go(&b.s);
-	assert_int_equal(keeper.let_go, 0);
-	b.src.share = 0.1;
-	modest_pause(&b.s);
-	modest_let_go(&b.s);
-	assert_int_equal(keeper.let_go, 1);
-	bed_clear(&b);
-}
-
-/* It computes for 20 ms of a time of which it may have half, and then no more as time is short. */
-static usec_t waits(usec_t deadline)
-{
-	struct bed b;
-	usec_t began, end;
-
-	BED(&b, 0, MUCH, 0);
-	b.src.share = 0.01;
-	b.src.deadline = deadline;
-	b.s.started = world.now = 1000;
-	modest_tick(&b.s); /* it begins to count */
-	began = clock_usec(CLOCK_PROCESS_CPUTIME_ID);
-	while (clock_usec(CLOCK_PROCESS_CPUTIME_ID) < began + 2000)
-		;
-	end = clock_usec(CLOCK_MONOTONIC);
-	modest_tick(&b.s);
-	end = clock_usec(CLOCK_MONOTONIC) - end;
-	bed_clear(&b);
-	return end;
-}
-
-static void test_an_engine_waits_while_there_is_time(void **state)
-{
-	assert_true(waits(60 * USEC_PER_SEC) >= 5000);
-	assert_true(waits(0) < 5000);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,11 +162,6 @@ int main(void)
 		cmocka_unit_test(test_little_is_copied_while_it_stands_still),
 		cmocka_unit_test(test_much_is_copied_once_while_it_runs),
 		cmocka_unit_test(test_without_an_owner_it_runs_on),
-		cmocka_unit_test(
-			test_where_processors_are_short_it_stands_still),
-		cmocka_unit_test(test_an_engine_has_its_share),
-		cmocka_unit_test(test_who_is_held_is_let_go_once),
-		cmocka_unit_test(test_an_engine_waits_while_there_is_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

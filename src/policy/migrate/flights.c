@@ -93,10 +93,14 @@ static bool has_moved(const struct flights *f, const struct job *job)
 	return job->ix < f->nr_tooks && f->took[job->ix].job == job->id;
 }
 
+/* A rank that has grown takes longer; one that has shrunk may still write as much. */
 double flights_last(const struct flights *f, const struct job *job)
 {
-	return has_moved(f, job) ? f->took[job->ix].seconds
-				 : f->fixed + bytes_time(f, job);
+	const struct took *t = &f->took[job->ix];
+
+	if (!has_moved(f, job))
+		return f->fixed + bytes_time(f, job);
+	return t->seconds * fmax(1, bytes_of(job) / t->bytes);
 }
 
 double flights_last_from(const struct flights *f, const struct job *job,
@@ -162,7 +166,8 @@ static void learn_pace(struct flights *f, uint32_t host, double rate)
 	*pace = *pace > 0 ? blend(*pace, rate) : rate;
 }
 
-static void set_took(struct flights *f, const struct job *job, double seconds)
+static void set_took(struct flights *f, const struct job *job, double seconds,
+		     double bytes)
 {
 	if (job->ix >= f->nr_tooks) {
 		uint32_t n = 2 * job->ix + 64;
@@ -172,7 +177,15 @@ static void set_took(struct flights *f, const struct job *job, double seconds)
 		       (n - f->nr_tooks) * sizeof(*f->took));
 		f->nr_tooks = n;
 	}
-	f->took[job->ix] = (struct took){ job->id, seconds };
+	f->took[job->ix] = (struct took){ job->id, seconds, bytes };
+}
+
+/* Of those that left the host together each took as long as all. */
+static void learn_took(struct flights *f, const struct job *job, double took)
+{
+	if (has_moved(f, job))
+		took = blend(flights_last(f, job), took);
+	set_took(f, job, took, bytes_of(job));
 }
 
 static void learn(struct flights *f, const struct event *e,
@@ -181,9 +194,7 @@ static void learn(struct flights *f, const struct event *e,
 	double took = usec_to_seconds(e->at - was->began);
 	double fixed = took - bytes_time(f, e->job);
 
-	set_took(f, e->job,
-		 has_moved(f, e->job) ? blend(flights_last(f, e->job), took)
-				      : took);
+	learn_took(f, e->job, took / flights_from(f, was->from));
 	f->fixed = blend(f->fixed, fixed > 0 ? fixed : 0);
 	if (took > 0)
 		learn_pace(f, was->from, bytes_of(e->job) / took);
@@ -371,8 +382,9 @@ void flights_save(const struct flights *f, FILE *to)
 			fprintf(to, "pace %" PRIu32 " %.17g\n", i, f->pace[i]);
 	for (uint32_t i = 0; i < f->nr_tooks; i++)
 		if (f->took[i].job)
-			fprintf(to, "took %" PRId64 " %.17g\n", f->took[i].job,
-				f->took[i].seconds);
+			fprintf(to, "took %" PRId64 " %.17g %.17g\n",
+				f->took[i].job, f->took[i].seconds,
+				f->took[i].bytes);
 }
 
 /* Moves of a job that has gone meanwhile are not remembered. */
@@ -414,14 +426,14 @@ static int load_tooks(struct flights *f, const struct view *view,
 	struct took t;
 	int n;
 
-	while (sscanf(*text, "took %" SCNd64 " %lg\n%n", &t.job, &t.seconds,
-		      &n) == 2) {
+	while (sscanf(*text, "took %" SCNd64 " %lg %lg\n%n", &t.job, &t.seconds,
+		      &t.bytes, &n) == 3) {
 		const struct job *job = view_find_job(view, t.job);
 
-		if (!(t.seconds >= 0 && isfinite(t.seconds)))
+		if (!(t.seconds >= 0 && isfinite(t.seconds) && t.bytes > 0))
 			return -EINVAL;
 		if (job && job->state != JOB_WAITING)
-			set_took(f, job, t.seconds);
+			set_took(f, job, t.seconds, t.bytes);
 		*text += n;
 	}
 	return 0;

@@ -31,10 +31,14 @@ struct flight {
 	bool failed;
 };
 
-/* How long moves of a job's ranks took, in seconds; the newest count most. */
+/*
+ * How long moves of a job's ranks took, in seconds, had they been alone on their links; the
+ * newest count most.
+ */
 struct took {
 	int64_t job; /* 0: none has moved */
 	double seconds;
+	double bytes; /* of a rank, as the newest moved */
 };
 
 struct flights {

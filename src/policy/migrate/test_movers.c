@@ -254,6 +254,12 @@ static void who_has_no_moves_left_stays(void **state)
 }
 
 /* 100 MB each need 4 s beside another one that leaves the same host, and 2 s alone. */
+/* In milliseconds. */
+static int last(const struct job *j)
+{
+	return (int)(flights_last(&flights, j) * 1000 + .5);
+}
+
 static void who_leaves_together_shares_the_link(void **state)
 {
 	struct job *j = pass_runs(1, 2, (uint32_t[]){ 2, 2 });
@@ -277,6 +283,7 @@ static void who_leaves_together_shares_the_link(void **state)
 		2000);
 	assert_true(seen);
 	assert_int_equal(flights_from(&flights, 2), 1);
+	assert_int_equal(last(j), 2000);
 }
 
 static void moves_seen(struct job *j, uint32_t rank,
@@ -290,12 +297,6 @@ static void moves_seen(struct job *j, uint32_t rank,
 				 .seen = *seen };
 
 	model_apply(&view, &e);
-}
-
-/* In milliseconds. */
-static int last(const struct job *j)
-{
-	return (int)(flights_last(&flights, j) * 1000 + .5);
 }
 
 static int still(const struct job *j)
@@ -375,6 +376,11 @@ static void moves_last_as_the_job_s_did(void **state)
 	assert_int_equal(last(j), 2000);
 	moves_in(j, 1, 1 * SEC);
 	assert_int_equal(last(j), 1700);
+	j->memory *= 2;
+	assert_int_equal(last(j), 3400);
+	j->memory /= 4;
+	assert_int_equal(last(j), 1700);
+	j->memory *= 2;
 	assert_int_equal(last(other) - 1000 * flights.fixed, others);
 	flights_event(&flights, &view,
 		      &(struct event){ .type = EVENT_END, .job = j });
@@ -409,8 +415,9 @@ static void how_long_a_job_s_moves_took_is_saved(void **state)
 	free(saved);
 	/* One of before that was kept has none; of a job that has gone it is dropped. */
 	assert_int_equal(last_loaded(j, "0 1 1\n"), 2000);
-	assert_int_equal(last_loaded(j, "0 1 1\ntook 99 5\n"), 2000);
-	assert_int_equal(last_loaded(j, "0 1 1\ntook 1 -1\n"), -EINVAL);
+	assert_int_equal(last_loaded(j, "0 1 1\ntook 99 5 1\n"), 2000);
+	assert_int_equal(last_loaded(j, "0 1 1\ntook 1 -1 1\n"), -EINVAL);
+	assert_int_equal(last_loaded(j, "0 1 1\ntook 1 1 0\n"), -EINVAL);
 }
 
 #define MOVERS_TEST(fn) \
