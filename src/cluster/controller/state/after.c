@@ -130,8 +130,9 @@ void ctl_after_note(Control__After *a, const struct ctl_end *end, uint32_t uid)
 		return;
 	a->failed = true;
 	a->exit = (uint32_t)end->exit;
-	a->reason = end->uid == uid ? (Control__Reason)end->reason
-				    : ENDED(EXIT_CODE);
+	a->reason = end->uid == uid || end->uid == CTL_ANYBODY
+			    ? (Control__Reason)end->reason
+			    : ENDED(EXIT_CODE);
 }
 
 bool ctl_job_is_awaited(const struct ctl_job *job)

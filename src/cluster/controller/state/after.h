@@ -19,8 +19,9 @@
 struct ctl_end {
 	bool over, failed;
 	int exit, reason; /* if it failed */
-	uint32_t uid;	  /* whose it is */
+	uint32_t uid;	  /* whose it is: who is told the reason */
 };
+#define CTL_ANYBODY UINT32_MAX /* no user's number */
 
 /* One of a job's spec->after, listed under what it waits for. */
 struct ctl_follows {
