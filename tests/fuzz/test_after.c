@@ -18,6 +18,7 @@
 #include "actors.h"
 #include "cluster/controller/state/find.h"
 #include "cluster/controller/state/user_jobs.h"
+#include "core/clock.h"
 
 #define KIND(NAME) CONTROL__AFTER_KIND__AFTER_##NAME
 
@@ -259,6 +260,19 @@ static const char *env_of(const struct ctl_job *job, const char *name)
 
 static uint64_t a, b, c, d;
 
+static void follow_and_none(uint64_t job)
+{
+	Control__ChangeJob ask = CONTROL__CHANGE_JOB__INIT;
+	Control__After first_of = after(a, 0, 0), *list[] = { &first_of };
+
+	ask.job = job;
+	ask.change = CONTROL__CHANGE__UPDATE;
+	ask.after = list;
+	ask.n_after = ask.no_after = 1;
+	actor_say(admin, MESSAGE_BODY(CHANGE_JOB), &ask);
+	assert_non_null(strstr(why, "one of them"));
+}
+
 static bool are_updated(void *ctl)
 {
 	static unsigned turn;
@@ -278,6 +292,7 @@ static bool are_updated(void *ctl)
 		update(c, after(4711, 0, 0), "no job 4711");
 		update(d + 1, after(d, 0, 0), "submitted before it");
 		update(d + 1, after(0, d, 0), "");
+		follow_and_none(c);
 		waits_for(ctl, c, "begins when job 2 is over");
 		cancel(a);
 		return true;
@@ -364,6 +379,8 @@ static bool then_none(void *ctl)
 	case 4:
 		assert_true(is_free(ctl, d));
 		assert_true(is_free(ctl, b));
+		assert_null(env_of(ctl_job_find(ctl, b), "STINT_AFTER_JOB="));
+		assert_null(env_of(ctl_job_find(ctl, b), "STINT_AFTER_EXIT="));
 		update(b, after(c, 0, 0), ""); /* as at first */
 		return true;
 	case 5:
@@ -392,12 +409,72 @@ static void others_than_before(void **state)
 	actors_run(are_updated, NULL);
 }
 
+/* ---- what a list costs */
+
+enum { TASKS = 300, LONG = 100000, KNOWN = 64 };
+
+/* CPU time of that request, which is refused. */
+static usec_t refused_after(uint64_t job, Control__After **list, size_t n,
+			    const char *because)
+{
+	usec_t begun = clock_usec(CLOCK_PROCESS_CPUTIME_ID);
+	Control__ChangeJob ask = CONTROL__CHANGE_JOB__INIT;
+
+	ask.job = job;
+	ask.change = CONTROL__CHANGE__UPDATE;
+	ask.after = list;
+	ask.n_after = n;
+	actor_say(admin, MESSAGE_BODY(CHANGE_JOB), &ask);
+	assert_non_null(strstr(why, because));
+	return clock_usec(CLOCK_PROCESS_CPUTIME_ID) - begun;
+}
+
+/* As much for all tasks of an array as for one job. */
+static void costs_once(uint64_t many, uint64_t job, Control__After **list,
+		       size_t n, const char *because)
+{
+	usec_t least = refused_after(job, list, n, because);
+	usec_t took = refused_after(many, list, n, because);
+
+	assert_in_range(took, 0, least * 20 + 5 * USEC_PER_MSEC);
+}
+
+static bool are_looked_at_once(void *ctl)
+{
+	static Control__After list[KNOWN], none = CONTROL__AFTER__INIT;
+	static Control__After *of[LONG];
+	uint32_t tasks[TASKS];
+
+	come();
+	for (uint32_t i = 0; i < TASKS; i++)
+		tasks[i] = i;
+	a = submit_held(tasks, TASKS);
+	b = submit_held(NULL, 0);
+	c = submit_held(tasks, TASKS);
+	for (uint32_t i = 0; i < LONG; i++)
+		of[i] = &none;
+	costs_once(c, b, of, LONG, "64 at most");
+	for (uint32_t i = 0; i < KNOWN; i++) {
+		list[i] = after(0, a, i * 3);
+		of[i] = &list[i];
+	}
+	list[KNOWN - 1].task = TASKS;
+	costs_once(c, b, of, KNOWN, "has no task 300");
+	return false;
+}
+
+static void a_list_is_looked_at_once(void **state)
+{
+	actors_run(are_looked_at_once, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(one_task_of_an_array, begin),
 		cmocka_unit_test_setup(others_than_before, begin),
 		cmocka_unit_test_setup(follows_again, begin),
+		cmocka_unit_test_setup(a_list_is_looked_at_once, begin),
 	};
 
 	return cmocka_run_group_tests_name("after", tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "actors.h"
+#include "cluster/controller/state/user_jobs.h"
 #include "cluster/controller/users/users.h"
 #include "cluster/host/arguments.h"
 
@@ -201,6 +202,60 @@ static void a_command_at_the_end_counts_as_one_rank(void **state)
 
 	begin();
 	actors_run(at_ends, settings);
+}
+
+/* ---- what jobs are to follow ---- */
+
+/* Tasks that take all that their user may have are to follow many. */
+static bool grow(void *ctx)
+{
+	static char text[72000];
+	struct conn *c = actor_greet("user/daemon", -1);
+	char *argv[] = { (char *)"true", text };
+	Control__Submit s = CONTROL__SUBMIT__INIT;
+	Control__ChangeJob change = CONTROL__CHANGE_JOB__INIT;
+	Control__After of[64], *list[64];
+	const struct ctl_user_jobs *u;
+	uint32_t tasks[900];
+
+	s.argv = argv;
+	s.n_argv = s.ranks = 1;
+	s.detached = s.held = true;
+	for (size_t i = 0; i < 64; i++) {
+		submit(c, &s);
+		control__after__init(list[i] = &of[i]);
+		of[i].job = last_job;
+	}
+	memset(text, 'x', sizeof(text) - 1);
+	for (uint32_t i = 0; i < 900; i++)
+		tasks[i] = i;
+	s.n_argv = 2;
+	s.tasks = tasks;
+	s.n_tasks = 900;
+	submit(c, &s);
+	assert_string_equal(why, "");
+	u = ctl_user_jobs_find(ctx, "daemon");
+	assert_in_range(u->bytes, CTL_USER_BYTES - (8 << 20), CTL_USER_BYTES);
+	change.job = last_job;
+	change.change = CONTROL__CHANGE__UPDATE;
+	change.after = list;
+	change.n_after = 64;
+	actor_say(c, MESSAGE_BODY(CHANGE_JOB), &change);
+	assert_in_range(u->bytes, CTL_USER_BYTES - (1 << 20), CTL_USER_BYTES);
+	change.job = last_job + 899;
+	actor_say(c, MESSAGE_BODY(CHANGE_JOB), &change);
+	assert_non_null(strstr(why, "more than 64 MiB"));
+	change.n_after = 0;
+	change.no_after = true;
+	actor_say(c, MESSAGE_BODY(CHANGE_JOB), &change);
+	assert_int_equal(refused, 1);
+	return false;
+}
+
+static void what_they_follow_counts(void **state)
+{
+	begin();
+	actors_run(grow, NULL);
 }
 
 /* ---- what comes with a job ---- */
@@ -389,6 +444,7 @@ int main(void)
 		cmocka_unit_test(ranks_of_jobs_that_are_over_are_bounded),
 		cmocka_unit_test(folded_jobs_count_with_all_their_ranks),
 		cmocka_unit_test(a_command_at_the_end_counts_as_one_rank),
+		cmocka_unit_test(what_they_follow_counts),
 		cmocka_unit_test(arguments_and_hosts_are_bounded),
 		cmocka_unit_test(no_start_is_too_large_for_a_packet),
 		cmocka_unit_test(a_user_in_too_many_groups_is_told_so),

@@ -196,12 +196,14 @@ static void on_get_why(struct ctl_peer *p, Control__Message *m)
 
 static void on_change_job(struct ctl_peer *p, Control__Message *m)
 {
-	const Control__ChangeJob *c = m->change_job;
+	Control__ChangeJob *c = m->change_job;
+	struct ctl_change change = { .ask = c };
 	char *detail = NULL;
 	const char *what = front_change_words(c, &detail);
 
+	ctl_after_prepare(p, &change);
 	front_each_job(p, m->id, c->job, c->tasks, c->n_tasks, ctl_job_change,
-		       c, what, detail);
+		       &change, what, detail);
 	free(detail);
 }
 

@@ -147,8 +147,11 @@ static bool on_next_account(void *arg, const struct store_account *row)
 	return false;
 }
 
-/* The first job in that range that is remembered or has an account. */
-static struct known_task next_task(struct ctl *ctl, uint64_t array,
+/*
+ * The first job in that range that is remembered (any: some of the array is) or has an
+ * account.
+ */
+static struct known_task next_task(struct ctl *ctl, uint64_t array, bool any,
 				   uint64_t from, uint64_t to)
 {
 	struct known_task t = { .array = array };
@@ -159,7 +162,7 @@ static struct known_task next_task(struct ctl *ctl, uint64_t array,
 		to = t.job;
 	else if (t.job > to)
 		t.job = 0;
-	for (uint64_t id = from; id <= to; id++) {
+	for (uint64_t id = from; any && id <= to; id++) {
 		job = ctl_job_find(ctl, id);
 		if (job)
 			return (struct known_task){ array, id,
@@ -181,7 +184,7 @@ static uint64_t find_task(struct ctl *ctl, uint64_t array, uint32_t task)
 	/* Tasks ascend with jobs; between two that are known there may be others. */
 	for (to = row.last; from <= to;) {
 		mid = from + (to - from) / 2;
-		t = next_task(ctl, array, mid, to);
+		t = next_task(ctl, array, a, mid, to);
 		if (t.job && t.task == task)
 			return t.job;
 		if (t.job && t.task < task)
@@ -275,17 +278,13 @@ void ctl_after_ended(const struct ctl_job *job)
 }
 
 /* Nobody knows any more: that is told with its reason to whoever follows. */
-static struct ctl_end lost_end(const struct ctl_awaited *a)
+static struct ctl_end lost_end(void)
 {
-	const struct ctl_follows *f = TAILQ_FIRST(&a->ok);
-
-	if (!f)
-		f = TAILQ_FIRST(&a->rest);
 	return (struct ctl_end){ .over = true,
 				 .failed = true,
 				 .exit = EXIT_FAILURE,
 				 .reason = ENDED(RANK_LOST),
-				 .uid = f->job->spec->uid };
+				 .uid = CTL_ANYBODY };
 }
 
 /* What is followed may have ended while no controller could tell of it. */
@@ -301,7 +300,7 @@ static struct ctl_end look_again(struct ctl *ctl, const struct ctl_awaited *a)
 	if (!a->key.whole && job)
 		return ctl_end_of_job(job);
 	if (!look_back(ctl, NULL, a->key.id, &first, &end))
-		return lost_end(a);
+		return lost_end();
 	if (a->key.whole)
 		end_whole(ctl, a->key.id, &end);
 	return end;
@@ -374,17 +373,22 @@ static char *put_env(const Control__Submit *s, const char *name,
 	return text;
 }
 
-/* It may have followed others before it was updated. */
-static void set_env(Control__Submit *s, char *text)
+static void drop_env(Control__Submit *s, const char *name)
 {
-	size_t n = strcspn(text, "=") + 1;
+	size_t n = strlen(name), kept = 0;
 
 	for (size_t i = 0; i < s->n_env; i++)
-		if (!strncmp(s->env[i], text, n)) {
+		if (!strncmp(s->env[i], name, n) && s->env[i][n] == '=')
 			free(s->env[i]);
-			s->env[i] = text;
-			return;
-		}
+		else
+			s->env[kept++] = s->env[i];
+	s->n_env = kept;
+}
+
+/* Its user may have had the name in their own environment. */
+static void set_env(Control__Submit *s, const char *name, char *text)
+{
+	drop_env(s, name);
 	s->env = xreallocarray(s->env, s->n_env + 1, sizeof(*s->env));
 	s->env[s->n_env++] = text;
 }
@@ -404,15 +408,29 @@ static void put_exit(FILE *to, const Control__After *a)
 	fprintf(to, "%u", a->exit);
 }
 
+static const struct {
+	const char *name;
+	void (*put)(FILE *to, const Control__After *a);
+} told[] = { { "STINT_AFTER_JOB", put_job },
+	     { "STINT_AFTER_END", put_end },
+	     { "STINT_AFTER_EXIT", put_exit } };
+enum { TOLD = sizeof(told) / sizeof(*told) };
+
 void ctl_after_done(struct ctl_job *job)
 {
 	Control__Submit *s = job->spec;
 
 	ctl_after_leave(job);
 	s->followed = true;
-	set_env(s, put_env(s, "STINT_AFTER_JOB", put_job));
-	set_env(s, put_env(s, "STINT_AFTER_END", put_end));
-	set_env(s, put_env(s, "STINT_AFTER_EXIT", put_exit));
+	for (size_t i = 0; i < TOLD; i++)
+		set_env(s, told[i].name, put_env(s, told[i].name, told[i].put));
+}
+
+void ctl_after_undo(Control__Submit *s)
+{
+	for (size_t i = 0; s->followed && i < TOLD; i++)
+		drop_env(s, told[i].name);
+	s->followed = false;
 }
 
 /* ---- in words */

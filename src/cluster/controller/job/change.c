@@ -67,12 +67,12 @@ static int requeue(struct ctl_job *job, const char *who, struct error *err)
 	return r;
 }
 
-static int change(struct ctl_peer *p, struct ctl_job *job,
-		  const Control__ChangeJob *c, struct error *err)
+static int make(struct ctl_peer *p, struct ctl_job *job,
+		const struct ctl_change *change, struct error *err)
 {
 	const char *who = p->name;
 
-	switch (c->change) {
+	switch (change->ask->change) {
 	case CONTROL__CHANGE__HOLD:
 		return hold(job, who, err);
 	case CONTROL__CHANGE__RELEASE:
@@ -80,7 +80,7 @@ static int change(struct ctl_peer *p, struct ctl_job *job,
 	case CONTROL__CHANGE__REQUEUE:
 		return requeue(job, who, err);
 	case CONTROL__CHANGE__UPDATE:
-		return ctl_job_update(p, job, c, err);
+		return ctl_job_update(p, job, change, err);
 	default:
 		return error_set(err, -ENOSYS,
 				 "the controller does not know this change: it "
@@ -99,8 +99,9 @@ static const char *change_name(Control__Change c)
 int ctl_job_change(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 		   struct error *err)
 {
-	const Control__ChangeJob *c = arg;
-	int r = change(p, job, c, err);
+	const struct ctl_change *change = arg;
+	const Control__ChangeJob *c = change->ask;
+	int r = make(p, job, change, err);
 
 	if (r < 0)
 		return r;

@@ -15,7 +15,8 @@
 #include "cluster/controller/state/job.h"
 
 enum {
-	FOLLOW_MOST = 100,	/* jobs a turn: some milliseconds */
+	/* jobs a turn that are due, and as many that are told: some milliseconds */
+	FOLLOW_MOST = 100,
 	FOLLOW_BYTES = 1 << 20, /* likewise, where they are large */
 };
 /* for those who have had more than their share, too */

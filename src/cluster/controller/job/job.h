@@ -52,6 +52,8 @@ void ctl_after_tell(struct ctl_job *job);
 char *ctl_after_spoilt(const struct ctl_job *job);
 /* All are over: it may begin, and finds in its environment how they ended. */
 void ctl_after_done(struct ctl_job *job);
+/* It does not find that there any more, nor counts as one that has followed. */
+void ctl_after_undo(Control__Submit *s);
 /* The job is over: whoever follows it is told soon. */
 void ctl_after_ended(const struct ctl_job *job);
 /* After a restart: look again at all that are waited for. */
@@ -234,7 +236,14 @@ void ctl_job_set_limit(struct ctl_job *job, uint64_t usec);
 
 /* ---- change.c */
 
-/* Make the change that *arg, a Control__ChangeJob, asks for. */
+/* A request to change jobs, of which all tasks of an array may be meant. */
+struct ctl_change {
+	Control__ChangeJob *ask;
+	/* what is wrong with those that it is to follow, see ctl_after_prepare() */
+	int code;
+	struct error why;
+};
+/* Make the change that *arg, a struct ctl_change, asks for. */
 int ctl_job_change(struct ctl_peer *p, struct ctl_job *job, const void *arg,
 		   struct error *err) must_check;
 void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job);
@@ -242,17 +251,22 @@ void ctl_job_wait(struct ctl_peer *p, uint64_t re, struct ctl_job *job);
 /* ---- update.c */
 
 int ctl_job_update(struct ctl_peer *p, struct ctl_job *job,
-		   const Control__ChangeJob *c, struct error *err) must_check;
+		   const struct ctl_change *change,
+		   struct error *err) must_check;
 
 /* ---- update_after.c: it is to follow others than before */
 
-/* A list of its own of what is asked for, and what is known of these. */
-int ctl_after_prepare(struct ctl_peer *p, const struct ctl_job *job,
-		      const Control__ChangeJob *c, Control__After ***ret,
-		      struct error *err) must_check;
-void ctl_after_free(Control__After **list, size_t n);
+/*
+ * Check those that are to be followed, and put in what is known of them: once for all jobs of
+ * the request, as a list may be long, and a look at it slow.
+ */
+void ctl_after_prepare(struct ctl_peer *p, struct ctl_change *change);
+/* May this job follow them? */
+int ctl_after_may(struct ctl_peer *p, const struct ctl_job *job,
+		  const struct ctl_change *change,
+		  struct error *err) must_check;
 /* The job, which waits and is not in the view, follows these from now on. */
-void ctl_after_replace(struct ctl_job *job, Control__After **list, size_t n);
+void ctl_after_replace(struct ctl_job *job, const Control__ChangeJob *c);
 
 /* ---- client.c */
 

@@ -159,21 +159,21 @@ static int change_waiting(struct ctl_job *job, const Control__ChangeJob *c,
 }
 
 /* The policy learns of it as of a new one, when they are over. */
-static void follow_others(struct ctl_job *job, Control__After **list, size_t n)
+static void follow_others(struct ctl_job *job, const Control__ChangeJob *c)
 {
 	ctl_array_turn_over(job);
-	ctl_after_replace(job, list, n);
+	ctl_after_replace(job, c);
 	come_anew(job);
 	ctl_after_decide(job);
 }
 
 int ctl_job_update(struct ctl_peer *p, struct ctl_job *job,
-		   const Control__ChangeJob *c, struct error *err)
+		   const struct ctl_change *change, struct error *err)
 {
+	const Control__ChangeJob *c = change->ask;
 	bool after = c->n_after || c->no_after;
 	bool waits = c->estimate_usec || c->limits || c->n_hosts ||
 		     c->any_host || after;
-	Control__After **list = NULL;
 	int r = ctl_job_check_name(c->name, err);
 
 	if (!r && (waits || job->state == STATE(DONE)))
@@ -181,15 +181,13 @@ int ctl_job_update(struct ctl_peer *p, struct ctl_job *job,
 	if (!r)
 		r = ctl_job_check_limit(job, c->limit_usec, err);
 	if (!r && after)
-		r = ctl_after_prepare(p, job, c, &list, err);
+		r = ctl_after_may(p, job, change, err);
 	if (!r && waits)
 		r = change_waiting(job, c, err);
-	if (r < 0) {
-		ctl_after_free(list, c->n_after);
+	if (r < 0)
 		return r;
-	}
 	if (after)
-		follow_others(job, list, c->n_after);
+		follow_others(job, c);
 	ctl_job_set_limit(job, c->limit_usec);
 	if (*c->name)
 		message_set_text(&job->spec->name, xstrdup(c->name));

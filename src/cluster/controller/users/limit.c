@@ -45,6 +45,27 @@ static int check_jobs(const struct ctl_peer *p, int64_t had, int64_t more,
 			 p->name, had);
 }
 
+static int too_many_bytes(const struct ctl_peer *p, struct error *err)
+{
+	return error_set(err, -EDQUOT,
+			 "arguments and environments of %s's jobs that are not "
+			 "over are more than %d MiB: wait for some, or send "
+			 "less with each",
+			 p->name, CTL_USER_BYTES >> 20);
+}
+
+int ctl_limit_change(const struct ctl_peer *p, const struct ctl_job *job,
+		     const Control__Submit *as, struct error *err)
+{
+	int64_t more =
+		(int64_t)ctl_job_size(as) - (int64_t)ctl_job_size(job->spec);
+
+	if (p->role == ROLE_USER && more > 0 &&
+	    job->of_user->bytes + more > CTL_USER_BYTES)
+		return too_many_bytes(p, err);
+	return 0;
+}
+
 int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		   struct error *err)
 {
@@ -61,11 +82,7 @@ int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 	t.ranks += s->ranks * tasks + at_end;
 	t.bytes += (int64_t)ctl_job_size(s) * (tasks + at_end);
 	if (t.bytes > CTL_USER_BYTES)
-		return error_set(err, -EDQUOT,
-				 "arguments and environments of %s's jobs that "
-				 "are not over are more than %d MiB: wait for "
-				 "some, or send less with each",
-				 p->name, CTL_USER_BYTES >> 20);
+		return too_many_bytes(p, err);
 	if (t.ranks > most)
 		return error_set(err, -EDQUOT,
 				 "%s's jobs that are not over would have "

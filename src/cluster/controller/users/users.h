@@ -13,6 +13,9 @@
  */
 int ctl_limit_jobs(const struct ctl_peer *p, const Control__Submit *s,
 		   struct error *err) must_check;
+/* -EDQUOT if the user's unfinished jobs would take too much with this one as that. */
+int ctl_limit_change(const struct ctl_peer *p, const struct ctl_job *job,
+		     const Control__Submit *as, struct error *err) must_check;
 /* Check what a job asks for against what these hosts (NULL: any host) give. */
 int ctl_limit_check(const struct ctl_job *job, const uint32_t *hosts,
 		    struct error *err) must_check;
