@@ -256,8 +256,10 @@ static int ask_once(struct client *c, Control__Message__BodyCase what,
 
 	if (!c->conn)
 		return client_failed(c, err);
-	r = known_check(c->where, c->hello ? c->hello->hello->controller : NULL,
-			what, body, err);
+	/* Without an answer to HELLO it is not older: the connection will end. */
+	r = c->hello ? known_check(c->where, c->hello->hello->controller, what,
+				   body, err)
+		     : 0;
 	if (r < 0)
 		return r;
 	r = message_send(c->conn, ++c->last_id, 0, what, body);
