@@ -26,14 +26,22 @@ static bool part_lacks(const ProtobufCMessage *m,
 	return false;
 }
 
+static uint32_t own_lacks(const ProtobufCMessage *m)
+{
+	for (unsigned i = 0; i < m->n_unknown_fields; i++)
+		if (m->unknown_fields[i].tag < KNOWN_MAY_DROP)
+			return m->unknown_fields[i].tag;
+	return 0;
+}
+
 /* No body of a request has a oneof in it. */
 static uint32_t lacks(const ProtobufCMessage *m)
 {
 	const ProtobufCMessageDescriptor *d = m->descriptor;
+	uint32_t own = own_lacks(m);
 
-	for (unsigned i = 0; i < m->n_unknown_fields; i++)
-		if (m->unknown_fields[i].tag < KNOWN_MAY_DROP)
-			return m->unknown_fields[i].tag;
+	if (own)
+		return own;
 	for (unsigned i = 0; i < d->n_fields; i++)
 		if (part_lacks(m, &d->fields[i]))
 			return d->fields[i].id;
@@ -42,8 +50,10 @@ static uint32_t lacks(const ProtobufCMessage *m)
 
 uint32_t known_lacks(const Control__Message *request)
 {
+	uint32_t own = own_lacks(&request->base);
+
 	/* all members of the union are pointers to messages */
-	return lacks(&request->hello->base);
+	return own ? own : lacks(&request->hello->base);
 }
 
 /* ---- at the client */

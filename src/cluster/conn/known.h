@@ -6,7 +6,9 @@
  * says that it does, and of one that does not say so nothing is asked that
  * would do harm if it was dropped.
  *
- * A field that may be dropped has a number from KNOWN_MAY_DROP on.
+ * A field that may be dropped has a number from KNOWN_MAY_DROP on.  What is not known of
+ * HELLO, with which versions find each other, is always dropped, and of messages without an
+ * id, which are no requests.
  */
 #ifndef CLUSTER_CONN_KNOWN_H
 #define CLUSTER_CONN_KNOWN_H
@@ -16,8 +18,8 @@
 enum { KNOWN_MAY_DROP = 1000 };
 
 /*
- * The number of the request's first field that is not known here, or has a field in
- * it that is not; 0: all are known.
+ * The number of the first field, beside the request's body or in it, that is not known
+ * here, or has a field in it that is not; 0: all are known.
  */
 uint32_t known_lacks(const Control__Message *request);
 

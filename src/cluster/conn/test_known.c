@@ -72,6 +72,12 @@ static void also_in_its_only_part(void **state)
 	assert_int_equal(known_lacks(&m), 0);
 	put_unknown(&limits.base, &u, 500);
 	assert_int_equal(known_lacks(&m), 7);
+	/* beside its body */
+	put_unknown(&limits.base, &u, 0);
+	put_unknown(&m.base, &u, 500);
+	assert_int_equal(known_lacks(&m), 500);
+	u.tag = KNOWN_MAY_DROP;
+	assert_int_equal(known_lacks(&m), 0);
 }
 
 /* Only one that refuses what it does not know may be asked for it. */

@@ -246,7 +246,10 @@ static int on_failed(struct run *r, const Control__Message *m,
 		loop_after(r->event, NULL, AGAIN_AFTER, on_submit_again, r);
 		return 0;
 	}
-	r->code = known_refused(r->session->controller, MESSAGE_BODY(SUBMIT),
+	r->code = known_refused(r->session->controller,
+				m->re == 1   ? MESSAGE_BODY(SUBMIT)
+				: m->re == 2 ? MESSAGE_BODY(ATTACH)
+					     : MESSAGE_BODY(GET_OUTPUT),
 				m->failed, &r->err);
 	return sd_event_exit(r->event, 0);
 }
@@ -390,12 +393,6 @@ static bool leaves(const struct run *r, int signo)
 	return (r->lost_at || r->done) && run_signal_ends(signo);
 }
 
-/* Behind a pager that waits, what is still unread would keep the job. */
-static void drop_rest(struct run *r)
-{
-	run_print_drop(r->print);
-}
-
 static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 		     void *arg)
 {
@@ -414,12 +411,13 @@ static int on_signal(sd_event_source *src, const struct signalfd_siginfo *si,
 	}
 	if (signo == SIGINT && r->interrupts++) {
 		log_warnx("killing the job");
-		drop_rest(r);
+		/* behind a pager that waits, what is unread would keep it */
+		run_print_drop(r->print);
 		signo = SIGKILL;
 	}
 	if (signo == SIGTERM || signo == SIGHUP) {
 		if (r->terms++)
-			drop_rest(r);
+			run_print_drop(r->print);
 		signo = 0; /* end it: TERM, and KILL when that does not help */
 	}
 	job_signal(r, signo);

@@ -12,6 +12,9 @@ bool front_knows(struct ctl_peer *p, const Control__Message *m)
 		"the controller does not know all that is asked for: it may "
 		"be older than you");
 
+	/* What has no id is no request, and nobody waits for an answer. */
+	if (!m->id)
+		return true;
 	failed.unknown = known_lacks(m);
 	if (failed.unknown)
 		ctl_send(p, 0, m->id, MESSAGE_BODY(FAILED), &failed);
