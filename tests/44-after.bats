@@ -162,7 +162,7 @@ of() { # JOB: how it ended
 	[[ "$output" == *"job $late can only follow what was submitted before it, and $free was not" ]]
 	run -1 st update --after "$array" "${array}[2]"
 	run -2 st update --after "$array,$array" "$late"
-	st update --after "${array}[2]" "$late"
+	st update --after "$array" --after none --after "${array}[2]" "$late"
 	st update --after none "$free"
 	why_is "$late" "begins when job ${array}[2] has ended well"
 	st wait "$free"

@@ -2,6 +2,7 @@
  * update.c - stint update: change what was asked for
  */
 #include <argp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/client/client_options.h"
@@ -72,15 +73,19 @@ static int set_hosts(struct args *a, const char *arg, struct error *err)
 	return r;
 }
 
+/* "none" means none of those that were named before it, either. */
 static int set_after(struct args *a, const char *arg, struct error *err)
 {
+	Control__Submit *s = &a->to.ask;
 	int r = 0;
 
 	a->ask.no_after = !strcmp(arg, "none");
 	if (!a->ask.no_after)
 		r = submission_after(&a->to, arg, err);
-	a->ask.after = a->to.ask.after;
-	a->ask.n_after = a->ask.no_after ? 0 : a->to.ask.n_after;
+	while (a->ask.no_after && s->n_after)
+		free(s->after[--s->n_after]);
+	a->ask.after = s->after;
+	a->ask.n_after = s->n_after;
 	return r;
 }
 
