@@ -160,6 +160,18 @@ static bool took_something(const struct scene *before, const struct scene *now)
 	       (!before->here && now->guests < before->guests);
 }
 
+/* Who is stopped by its move is in the owner's way, but takes nothing anew. */
+static uint32_t awake(const struct scene *s)
+{
+	return s->running > s->held ? s->running - s->held : 0;
+}
+
+/* The rest is for those who have to be stopped. */
+static usec_t time_to_leave(const struct owner_terms *t)
+{
+	return t->give_back - t->give_back / 4;
+}
+
 /*
  * The time to leave is the host's, for all that run when it begins.  Others stand still,
  * and are let go as places come free: when all of the first are gone, theirs begins.
@@ -172,12 +184,12 @@ static void note_leavers(struct contract *c, const struct moment *now,
 				: 0;
 
 	c->leavers -= gone < c->leavers ? gone : c->leavers;
-	if (c->leavers > scene->running)
-		c->leavers = scene->running;
+	if (c->leavers > awake(scene))
+		c->leavers = awake(scene);
 	if (c->leavers)
 		return;
 	c->leaving = now->steady;
-	c->leavers = scene->running;
+	c->leavers = awake(scene);
 }
 
 /*
@@ -197,9 +209,9 @@ static void note_use(struct contract *c, const struct owner_terms *t,
 		note_leavers(c, now, scene);
 	} else if (took && leaves) {
 		c->leaving = now->steady;
-		c->leavers = scene->running;
+		c->leavers = awake(scene);
 	}
-	if (scene->here || !scene->running) {
+	if (scene->here || !awake(scene)) {
 		c->leaving = -1;
 		c->leavers = 0;
 	}
@@ -234,7 +246,7 @@ static bool same_scene(const struct scene *a, const struct scene *b)
 {
 	return a->here == b->here && a->touched == b->touched &&
 	       a->load == b->load && a->guests == b->guests &&
-	       a->running == b->running;
+	       a->running == b->running && a->held == b->held;
 }
 
 bool contract_is_still(const struct contract *c, const struct owner_terms *t,
@@ -278,7 +290,7 @@ struct lending contract_lending(const struct contract *c,
 	if (l.closed == CLOSED_OWNER)
 		l.leave_by = c->returned + t->give_back;
 	else if (l.leave && c->leaving >= 0)
-		l.leave_by = c->leaving + t->give_back; /* note_use() */
+		l.leave_by = c->leaving + time_to_leave(t);
 	if (his && t->on_return == RETURN_FREEZE &&
 	    now->steady < c->returned + t->freeze_most)
 		l.freeze_until = c->returned + t->freeze_most;
@@ -307,6 +319,8 @@ usec_t contract_next(const struct contract *c, const struct owner_terms *t,
 		at = sooner(at, c->calm_since + t->load_quiet, now->steady);
 	if (c->giving >= 0)
 		at = sooner(at, c->giving + t->give_back + 1, now->steady);
+	if (c->leaving >= 0)
+		at = sooner(at, c->leaving + time_to_leave(t), now->steady);
 	if (c->scene.here && t->on_return == RETURN_FREEZE)
 		at = sooner(at, c->returned + t->freeze_most, now->steady);
 	return at;

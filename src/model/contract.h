@@ -16,8 +16,9 @@
  *   one that does, whenever there is a place for it, is no disturbance, unless that
  *   takes longer than giving back may.  The time is the host's: it is up for all that
  *   ran when it began, however many they are; only who stood still then, and runs to
- *   move when these are gone, begins another.  So whoever keeps to contract_lending()
- *   never exceeds the terms.
+ *   move when these are gone, begins another.  Who is held stopped by its move, however
+ *   long that takes, does not run.  A quarter before the end (leave_by) all are to stand
+ *   still.  So whoever keeps to contract_lending() never exceeds the terms.
  * - A day is the host's local one.  While it is counted its end is an instant
  *   of the steady clock, found when it began: a clock that is set then changes
  *   neither the count nor the end.  Only the end of the day after follows the
@@ -69,7 +70,8 @@ struct scene {
 	usec_t touched;	  /* steady: nobody has used it since (if not here) */
 	double load;	  /* non-guests', per core */
 	uint32_t guests;  /* ranks that are there, */
-	uint32_t running; /* ... and not frozen */
+	uint32_t running; /* ... and not frozen, */
+	uint32_t held;	  /* ... of whom so many are stopped by their moves */
 };
 
 enum { CONTRACT_RETURNS = 16 }; /* remembered one by one */
@@ -93,7 +95,7 @@ struct contract {
 	bool used;	/* since the owner was here last, by a guest that did
 			       not stand still */
 	usec_t giving;	/* back, since then; -1: not */
-	usec_t leaving; /* somebody does, the owner being away and no
+	usec_t leaving; /* somebody runs and does, the owner being away and no
 			       disturbance left, since then; -1: nobody */
 	uint32_t
 		leavers; /* of those that ran then, who neither went nor stands still */
@@ -147,8 +149,8 @@ static inline bool closed_for_guests(enum closed why)
 struct lending {
 	enum closed closed;
 	bool leave; /* guests are to get out: they move, or stand still */
-	/* they should have by then: for the owner who is there, or for who may come when
-	 * no disturbance is left; 0: no matter */
+	/* they should have by then, or stand still: for the owner who is there, or for who
+	 * may come when no disturbance is left; 0: no matter */
 	usec_t leave_by;
 	usec_t freeze_until; /* they stand still till then, and leave later; 0:
 				at once */

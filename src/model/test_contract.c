@@ -365,15 +365,15 @@ static void the_way_out_is_no_disturbance(void **state)
 	guests(1);
 	owner(true);
 	owner(false); /* it is on its way */
-	assert_true(lending(false).leave);
-	assert_int_equal(lending(false).leave_by, now + terms.give_back);
+	assert_int_equal(lending(false).leave_by,
+			 now + terms.give_back * 3 / 4);
 	now += terms.give_back;
 	owner(true);
 	assert_int_equal(c.disturbed, 1);
 	owner(false);
 	now += terms.give_back / 2;
 	guests(1); /* it stays as it was told */
-	assert_int_equal(lending(false).leave_by, now + terms.give_back / 2);
+	assert_int_equal(lending(false).leave_by, now + terms.give_back / 4);
 	guests(0);
 	assert_int_equal(lending(false).leave_by, 0); /* nobody leaves */
 	now += HOUR;

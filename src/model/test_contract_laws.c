@@ -151,6 +151,90 @@ static void who_strands_is_no_new_disturbance(void **state)
 	}
 }
 
+/*
+ * The last disturbance is used up while moves hold both guests stopped, behind a link that is
+ * cut: they may stay so for hours.  One whose move fails runs, until its agent has stopped it.
+ */
+static void who_is_held_takes_nothing_anew(void **state)
+{
+	(void)state;
+	terms.disturb = 1;
+	guests(2);
+	owner(true);
+	scene.held = 2;
+	owner(false);
+	assert_true(c.leaving < 0);
+	now += HOUR;
+	scene.held = 1;
+	feed();
+	assert_int_equal(c.leaving, now);
+	assert_int_equal(next(), now + terms.give_back * 3 / 4);
+	now = next();
+	feed();
+	scene.running = 1;
+	feed();
+	now += HOUR;
+	owner(true);
+	assert_int_equal(c.disturbed, 1);
+	assert_true(c.giving >= 0); /* yet the one is in the way */
+}
+
+static usec_t leave_by(void)
+{
+	struct moment m = moment();
+
+	return contract_lending(&c, &terms, &m, false).leave_by;
+}
+
+/* What becomes of guests of a host that no controller sees to. */
+static void moves_go_wrong(struct script *s)
+{
+	uint32_t awake = scene.running - scene.held;
+
+	if (awake && !random_below(&s->r, 3))
+		scene.held++; /* its move stops it */
+	else if (scene.held && !random_below(&s->r, 3))
+		scene.held--; /* the move has failed */
+	else if (scene.held && !random_below(&s->r, 3))
+		scene.held--, scene.running--, scene.guests--;
+	feed();
+}
+
+/* An agent that does nothing but stop at leave_by who runs then keeps the contract. */
+static void standing_by_then_is_enough(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct script s = { .in_day = 0 };
+		uint32_t stopped = 0;
+
+		fresh(NULL);
+		random_init(&s.r, seed, "held", 0);
+		terms.disturb = 1 + (uint32_t)(seed % 3);
+		terms.quiet = 0;
+		for (int i = 0; i < 3000; i++) {
+			usec_t by = scene.here ? 0 : leave_by(),
+			       then = now +
+				      (usec_t)random_below(&s.r, 5 * MIN);
+
+			if (by && by < then) {
+				now = by + (usec_t)random_below(&s.r, SEC);
+				stopped += scene.running - scene.held;
+				scene.running = scene.held;
+				feed();
+			}
+			now = then > now ? then : now;
+			if (!random_below(&s.r, 3))
+				scene.here = !scene.here;
+			else if (closed() == CLOSED_NOT)
+				scene.running = ++scene.guests;
+			moves_go_wrong(&s);
+			assert_true(c.disturbed <= terms.disturb);
+		}
+		assert_true(stopped > 5);
+	}
+}
+
 /* Setting the clock within the day in which a script begins changes nothing. */
 static void steps_neither_give_nor_take(void **state)
 {
@@ -225,6 +309,7 @@ static void stir(struct random_stream *r)
 	scene.here ^= !random_below(r, 8);
 	scene.guests = (uint32_t)random_below(r, 3);
 	scene.running = scene.guests ? !random_below(r, 2) : 0;
+	scene.held = scene.running ? !random_below(r, 3) : 0;
 	scene.load = (double)random_below(r, 2);
 	if (!random_below(r, 8))
 		scene.touched = now;
@@ -320,6 +405,8 @@ int main(void)
 		cmocka_unit_test_setup(no_more_than_the_terms_allow, fresh),
 		cmocka_unit_test_setup(who_strands_is_no_new_disturbance,
 				       fresh),
+		cmocka_unit_test_setup(who_is_held_takes_nothing_anew, fresh),
+		cmocka_unit_test_setup(standing_by_then_is_enough, fresh),
 		cmocka_unit_test_setup(steps_neither_give_nor_take, fresh),
 		cmocka_unit_test_setup(changes_are_announced, fresh),
 		cmocka_unit_test_setup(still_is_still, fresh),
