@@ -19,6 +19,7 @@
 #include "core/claim.h"
 #include "core/clock.h"
 #include "core/io.h"
+#include "core/procstat.h"
 #include "core/xalloc.h"
 #include "model/terms.h"
 
@@ -180,6 +181,16 @@ static bool is_frozen(const struct capsule_record *rec)
 	return frozen;
 }
 
+/* Has the engine that moves it stopped it?  It is its leader that says so. */
+static bool is_held(const struct capsule_record *rec)
+{
+	pid_t leader = proctree_first_child(rec->init.pid);
+	struct procstat s;
+
+	return leader && !procstat_read(leader, &s) && s.state == 't' &&
+	       is_engines(leader, rec->keeper.pid);
+}
+
 void guests_each(const char *run_dir, const char *owners, guest_fn *fn,
 		 void *arg)
 {
@@ -251,7 +262,10 @@ static void count_one(const char *name, const struct capsule_record *rec,
 	if (!lives(rec))
 		return;
 	g->nr++;
-	g->running += !is_frozen(rec);
+	if (is_frozen(rec))
+		return;
+	g->running++;
+	g->held += is_held(rec);
 }
 
 void guests_count(const char *run_dir, const char *owners, struct guests *ret)

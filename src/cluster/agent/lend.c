@@ -36,6 +36,8 @@
 
 /* A capsule that was just seen coming has no record yet. */
 #define LOOK_AGAIN (50 * USEC_PER_MSEC)
+/* A keeper may have refused. */
+#define STOP_AGAIN USEC_PER_SEC
 /* Processors come and go, and guests give memory back. */
 #define BIND_AGAIN (10 * USEC_PER_SEC)
 
@@ -56,6 +58,7 @@ struct lend {
 	struct movers *movers;
 	struct bind *bind; /* all guests, to what is not the owner's */
 	usec_t bound;	   /* when they were last */
+	usec_t stopped;	   /* guests_stop() was called last */
 };
 
 /* ---- on paper ---- */
@@ -182,6 +185,20 @@ static void wait_for_next(struct lend *l, const struct moment *now)
 			   on_timer, l);
 }
 
+/* No disturbance is left, and the time to leave is over: who still runs stops. */
+static void end_leaving(struct lend *l, const struct moment *now)
+{
+	struct lending is = lending_at(l, now);
+
+	if (l->contract.scene.here || !is.leave_by || now->steady < is.leave_by)
+		return;
+	if (now->steady - l->stopped >= STOP_AGAIN) {
+		l->stopped = now->steady;
+		guests_stop(l->agent, owners(l));
+	}
+	look_again(l);
+}
+
 static double load_of_a_core(const struct agent *a)
 {
 	return host_load_now(a->load) / (a->cores ? a->cores : 1);
@@ -219,12 +236,14 @@ static bool look_at_terms(struct lend *l)
 	scene.guests = g.nr;
 	/* A host that goes is not given back to anybody who waits for it. */
 	scene.running = presence_goes(p->cause) ? 0 : g.running;
+	scene.held = g.held;
 	contract_feed(&l->contract, &l->terms, &now, &scene);
 	set_claims(l);
 	if (now.steady - l->bound >= BIND_AGAIN)
 		bind_guests(l, now.steady, false);
 	if (contract_differs(&before, &l->contract))
 		keep_paper(l, &now);
+	end_leaving(l, &now);
 	wait_for_next(l, &now);
 	return tell_differs(l, &now, &before);
 }
@@ -279,29 +298,11 @@ static int on_again(sd_event_source *src, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* The keeper that makes capsules of that name; NULL: it is not known yet. */
-static struct relay *keeper_of(const struct lend *l, const char *capsule)
-{
-	struct relay *r;
-
-	TAILQ_FOREACH (r, &l->agent->relays, link) {
-		char *name = xasprintf("%s.%" PRIu32, r->job, r->rank);
-		size_t n = strlen(name);
-		bool is = !strncmp(capsule, name, n) &&
-			  (!capsule[n] || capsule[n] == '.');
-
-		free(name);
-		if (is)
-			return r;
-	}
-	return NULL;
-}
-
 static int on_capsules(sd_event_source *src, const struct inotify_event *e,
 		       void *arg)
 {
 	struct lend *l = arg;
-	struct relay *r = keeper_of(l, e->name);
+	struct relay *r = relay_of_capsule(l->agent, e->name);
 
 	if (*e->name == '.') /* the lock of all of them */
 		return 0;

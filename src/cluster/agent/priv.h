@@ -34,7 +34,7 @@ struct parcel {
 
 /*
  * A keeper of this host, and the connection to it while there is one with
- * the controller.
+ * the controller, or guests are stopped without (guests_stop()).
  */
 struct relay {
 	struct agent *agent;
@@ -181,7 +181,7 @@ void agent_request(struct agent *a, const Control__Message *m);
 
 /* ---- tell.c */
 
-/* To the controller; the connection of one that does not read ends. */
+/* To the controller, if there is one; the connection of one that does not read ends. */
 void agent_tell(struct agent *a, Control__Message__BodyCase what, void *body);
 /*
  * Answer a request.  A handler may do so at once, or later: then it keeps the
@@ -246,6 +246,13 @@ uint32_t relays_coming(const struct agent *a);
 /* Is there one of that rank from before that epoch? */
 bool relay_older_lives(const struct agent *a, const Control__KeeperName *name);
 void relay_packet(struct relay *r, const ProtobufCBinaryData *data);
+
+/* ---- still.c */
+
+/* The keeper that makes capsules of that name; NULL: it is not known yet. */
+struct relay *relay_of_capsule(const struct agent *a, const char *capsule);
+/* Ask all but the owners' own to stand still, whether or not there is a controller. */
+void guests_stop(struct agent *a, const char *owners);
 
 /* ---- start.c */
 

@@ -217,8 +217,7 @@ void relay_tell_gone(const struct relay *r)
 
 	relay_name(r, &name);
 	gone.name = &name;
-	if (r->agent->named)
-		agent_tell(r->agent, MESSAGE_BODY(KEEPER_GONE), &gone);
+	agent_tell(r->agent, MESSAGE_BODY(KEEPER_GONE), &gone);
 }
 
 /*
@@ -300,7 +299,7 @@ static int relay_up(struct relay *r)
 	packet.data.data = buf;
 	packet.data.len = n;
 	agent_tell(a, MESSAGE_BODY(KEEPER_PACKET), &packet);
-	if (conn_queued(a->conn) > HOLD_ABOVE)
+	if (a->named && conn_queued(a->conn) > HOLD_ABOVE)
 		relays_hold(a, true);
 	return 0;
 }

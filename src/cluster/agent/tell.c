@@ -14,7 +14,8 @@ static void send_message(struct agent *a, uint64_t re,
 
 void agent_tell(struct agent *a, Control__Message__BodyCase what, void *body)
 {
-	send_message(a, 0, what, body);
+	if (a->named)
+		send_message(a, 0, what, body);
 }
 
 bool agent_answer(struct agent *a, struct agent_asker to,

@@ -49,7 +49,7 @@ static int tear_down(void **state)
 }
 
 /* A process that holds it stopped by ptrace; it says when. */
-static pid_t hold(void)
+static pid_t hold(pid_t whom)
 {
 	int said[2], status;
 	char c;
@@ -58,9 +58,9 @@ static pid_t hold(void)
 	assert_int_equal(pipe(said), 0);
 	pid = fork_to_end_with();
 	if (!pid) {
-		ptrace(PTRACE_SEIZE, guest, NULL, NULL);
-		ptrace(PTRACE_INTERRUPT, guest, NULL, NULL);
-		waitpid(guest, &status, __WALL);
+		ptrace(PTRACE_SEIZE, whom, NULL, NULL);
+		ptrace(PTRACE_INTERRUPT, whom, NULL, NULL);
+		waitpid(whom, &status, __WALL);
 		(void)!write(said[1], "s", 1);
 		for (;;)
 			pause();
@@ -100,7 +100,7 @@ static void one_that_an_engine_holds_is_left_alone(void **state)
 		print_message("# not tested: nobody is raised but by root\n");
 		return;
 	}
-	engine = hold();
+	engine = hold(guest);
 	/* It is marked, so that the engine lowers it when it lets it go. */
 	guests_claim(dir, NULL, true, &large);
 	assert_true(claim_step(0, 2)); /* we have to go on */
@@ -112,6 +112,53 @@ static void one_that_an_engine_holds_is_left_alone(void **state)
 	guest_end(engine);
 	assert_int_equal(guests_claim(dir, NULL, true, &large), 1);
 	assert_int_equal(sched_getscheduler(guest), SCHED_IDLE);
+}
+
+/* An init with a rank, which runs; its number is returned. */
+static pid_t with_rank(pid_t *ret_rank)
+{
+	int said[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(said), 0);
+	pid = fork_to_end_with();
+	if (!pid) {
+		pid_t rank = guest_spin();
+
+		(void)!write(said[1], &rank, sizeof(rank));
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(said[0], ret_rank, sizeof(*ret_rank)),
+			 sizeof(*ret_rank));
+	close(said[0]);
+	close(said[1]);
+	return pid;
+}
+
+static void one_that_an_engine_holds_does_not_run(void **state)
+{
+	struct guests g;
+	pid_t held, init = with_rank(&held), engine;
+
+	if (geteuid()) {
+		print_message("# not tested: only root may trace any process\n");
+		return;
+	}
+	guest_capsule_of(dir, "7.1", init, getpid());
+	guests_count(dir, NULL, &g);
+	assert_true(g.nr == 1 && g.running == 1 && g.held == 0);
+	engine = hold(held);
+	guests_count(dir, NULL, &g);
+	assert_true(g.nr == 1 && g.running == 1 && g.held == 1);
+	/* By whom else it is stopped is no move of it. */
+	guest_capsule_remove(dir, "7.1");
+	guest_capsule_of(dir, "7.1", init, 1);
+	guests_count(dir, NULL, &g);
+	assert_true(g.running == 1 && g.held == 0);
+	guest_capsule_remove(dir, "7.1");
+	guest_end(engine);
+	guest_end(init);
 }
 
 static void those_of_the_owners_are_no_guests(void **state)
@@ -170,6 +217,7 @@ int main(void)
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 		TEST(an_owner_comes_and_goes),
 		TEST(one_that_an_engine_holds_is_left_alone),
+		TEST(one_that_an_engine_holds_does_not_run),
 		TEST(those_of_the_owners_are_no_guests),
 		TEST(large_ones_are_lowered_one_after_the_other),
 	};

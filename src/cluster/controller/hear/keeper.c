@@ -284,6 +284,8 @@ static void klink_event(struct klink *k, Keeper__Event *e)
 	case TELL(OK):
 		if ((e->re & (CTL_SIGNAL_ID - 1)) == ASK(SIGNAL))
 			ctl_signal_taken(k, e->re / CTL_SIGNAL_ID);
+		else if (e->re == KEEPER__AGENTS__STOP && klink_is_current(k))
+			ctl_rank_was_stopped(klink_rank(k));
 		break;
 	case TELL(FAILED):
 		on_failed(k, e->re, e->failed);

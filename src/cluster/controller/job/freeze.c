@@ -51,6 +51,13 @@ void ctl_rank_give_way(struct ctl_rank *r)
 		ctl_rank_freeze(r, true, true);
 }
 
+/* Not if it was to be sent later, which has let it go. */
+void ctl_rank_was_stopped(struct ctl_rank *r)
+{
+	if (r && !is_sent(r->move))
+		ctl_rank_is_frozen(r, true);
+}
+
 void ctl_rank_is_frozen(struct ctl_rank *r, bool on)
 {
 	if (ctl_rank_active(r))

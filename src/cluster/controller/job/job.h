@@ -183,6 +183,8 @@ bool ctl_rank_freeze(struct ctl_rank *r, bool on, bool told);
 void ctl_rank_give_way(struct ctl_rank *r);
 /* The rank is frozen (or not), whether that was planned or not. */
 void ctl_rank_is_frozen(struct ctl_rank *r, bool on);
+/* Its agent had it stopped, without being asked. */
+void ctl_rank_was_stopped(struct ctl_rank *r);
 
 /* ---- deliver.c */
 
