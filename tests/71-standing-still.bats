@@ -135,3 +135,44 @@ begins_anew_elsewhere() { # POLICY
 @test "... spread, likewise" {
 	begins_anew_elsewhere spread
 }
+
+on_paper() { # "DISTURBED RETURNS"
+	[ "$(awk '$1 == "day" { print $3, $4 }' "$bed/h1/run/contract")" = "$1" ]
+}
+
+# While nobody takes what it prints.
+wakes() { # PID
+	local was
+	was=$(grep ^voluntary "/proc/$1/status")
+	sleep 0.5
+	[ "$(grep ^voluntary "/proc/$1/status")" != "$was" ]
+}
+
+@test "no disturbance is left, and no controller is there: the agent stops who is still there, and the next return counts no more" {
+	local pid
+	serve 2 --policy=stint
+	terms h1 "disturb = 1" "give-back = 4"
+	st drain h2
+	printer
+	pid=$(jobs 'j[1]["ranks"][0]["pid"]')
+	slay "$(service_pid controller)"
+	st testbed owner h1 here
+	eventually on_paper "1 1"
+	wakes "$pid"
+	st testbed owner h1 away
+	eventually grep -q guests=stop "$bed/h1/agent.log"
+	eventually eval '! wakes "$pid"'
+	sleep 4
+	st testbed owner h1 here
+	eventually on_paper "1 2"
+	start_controller --policy=stint
+	eventually owner_is 'h["h1"]["disturbed"], h["h1"]["giving"]' "1 False"
+	! wakes "$pid"
+	# It is known to stand still, and leaves as soon as there is a place.
+	st undrain h2
+	eventually where_is 1 "['h2']"
+	eventually prints
+	st record >"$bed/rec"
+	st sim --replay "$bed/rec"
+	st kill 1
+}

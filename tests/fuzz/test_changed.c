@@ -300,6 +300,39 @@ static void who_moves_is_not_frozen(void **state)
 	actors_run(freeze_moving, NULL);
 }
 
+static void stopped_by_agent(void)
+{
+	Keeper__Ok ok = KEEPER__OK__INIT;
+
+	actor_keeper(h1, 0, 0, KEEPER__AGENTS__STOP, KEEPER__EVENT__BODY_OK,
+		     &ok);
+}
+
+/* Policies know it, and can let it go; once it is sent its engine has. */
+static bool stop_unasked(void *ctl)
+{
+	struct ctl_rank *r;
+
+	all_come(-1, -1);
+	submit_one("h1", 0, 0);
+	actor_keeper_starts(h1);
+	r = rank_of(ctl);
+	stopped_by_agent();
+	assert_true(r->frozen_since && job_rank_frozen(r->job->model, 0));
+	assert_int_equal(ASKED(SUSPEND), 0);
+	assert_true(ctl_rank_freeze(r, false, true));
+	assert_int_equal(ASKED(SUSPEND), 1);
+	actor_migrate(admin, h2);
+	stopped_by_agent();
+	assert_int_equal(r->frozen_since, 0);
+	return false;
+}
+
+static void an_agent_may_stop_a_rank(void **state)
+{
+	actors_run(stop_unasked, NULL);
+}
+
 /* ---- kept ---- */
 
 static bool take_account(void *arg, const struct store_account *row)
@@ -423,6 +456,7 @@ int main(void)
 		TEST(a_warning_comes_after_the_begin),
 		TEST(a_rank_is_frozen_once),
 		TEST(who_moves_is_not_frozen),
+		TEST(an_agent_may_stop_a_rank),
 		TEST(what_ranks_had_is_kept),
 		TEST(a_policy_is_woken_in_order),
 	};
