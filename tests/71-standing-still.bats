@@ -167,7 +167,7 @@ wakes() { # PID
 	eventually on_paper "1 2"
 	start_controller --policy=stint
 	eventually owner_is 'h["h1"]["disturbed"], h["h1"]["giving"]' "1 False"
-	! wakes "$pid"
+	run ! wakes "$pid"
 	# It is known to stand still, and leaves as soon as there is a place.
 	st undrain h2
 	eventually where_is 1 "['h2']"

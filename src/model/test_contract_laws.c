@@ -214,8 +214,7 @@ static void standing_by_then_is_enough(void **state)
 		terms.quiet = 0;
 		for (int i = 0; i < 3000; i++) {
 			usec_t by = scene.here ? 0 : leave_by(),
-			       then = now +
-				      (usec_t)random_below(&s.r, 5 * MIN);
+			       then = now + (usec_t)random_below(&s.r, 5 * MIN);
 
 			if (by && by < then) {
 				now = by + (usec_t)random_below(&s.r, SEC);

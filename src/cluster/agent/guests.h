@@ -25,7 +25,8 @@ void guests_each(const char *run_dir, const char *owners, guest_fn *fn,
 struct guests {
 	uint32_t nr;	  /* capsules in which something lives, */
 	uint32_t running; /* ... and is not frozen, */
-	uint32_t held;	  /* ... of which engines have stopped so many to move them */
+	uint32_t
+		held; /* ... of which engines have stopped so many to move them */
 };
 
 /* owners: users with commas between them; NULL: nobody's own jobs are known. */

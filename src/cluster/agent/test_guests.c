@@ -142,7 +142,8 @@ static void one_that_an_engine_holds_does_not_run(void **state)
 	pid_t held, init = with_rank(&held), engine;
 
 	if (geteuid()) {
-		print_message("# not tested: only root may trace any process\n");
+		print_message(
+			"# not tested: only root may trace any process\n");
 		return;
 	}
 	guest_capsule_of(dir, "7.1", init, getpid());
