@@ -67,7 +67,7 @@ static void stop_one(const char *name, const struct capsule_record *rec,
 	struct relay *r = relay_of_capsule(a, name);
 	Keeper__Suspend suspend = KEEPER__SUSPEND__INIT;
 
-	if (r && !a->named) {
+	if (r && !a->named && r->ready_fd < 0) {
 		relay_connect(r); /* which ends it if its keeper has ended */
 		r = relay_of_capsule(a, name);
 		if (r)
