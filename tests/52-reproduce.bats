@@ -220,6 +220,15 @@ setup() {
 	grep -q '^Figures: ' "$doc"
 }
 
+@test "what was measured beside Overeinder's stands in the document as doc/measured.json has it" {
+	doc=$BATS_TEST_DIRNAME/../doc
+	"$stint" reproduce dynamite --markdown --measured="$doc/measured.json" >"$dir/ours"
+	sed -n '/^## B. J. Overeinder/,$p' "$dir/ours" >"$dir/section"
+	grep -q '^### D-3' "$dir/section"
+	sed -n '/^## B. J. Overeinder/,$p' "$doc/reproduction.md" | diff - "$dir/section"
+	run ! grep -n "Not measured here" "$dir/section"
+}
+
 # The ids of the specification, section 11 and those of the sections before it.
 @test "every id of the specification is there" {
 	"$stint" reproduce --list --json >"$dir/ids"
