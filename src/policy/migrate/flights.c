@@ -88,17 +88,20 @@ double flights_still(const struct flights *f, const struct job *job)
 	return most ? usec_to_seconds(most) : f->still;
 }
 
-static bool has_moved(const struct flights *f, const struct job *job)
+/* NULL: none of its ranks has moved. */
+static struct took *took_of(const struct flights *f, const struct job *job)
 {
-	return job->ix < f->nr_tooks && f->took[job->ix].job == job->id;
+	struct took *t = job->ix < f->nr_tooks ? &f->took[job->ix] : NULL;
+
+	return t && t->job == job->id ? t : NULL;
 }
 
 /* A rank that has grown takes longer; one that has shrunk may still write as much. */
 double flights_last(const struct flights *f, const struct job *job)
 {
-	const struct took *t = &f->took[job->ix];
+	const struct took *t = took_of(f, job);
 
-	if (!has_moved(f, job))
+	if (!t)
 		return f->fixed + bytes_time(f, job);
 	return t->seconds * fmax(1, bytes_of(job) / t->bytes);
 }
@@ -183,7 +186,7 @@ static void set_took(struct flights *f, const struct job *job, double seconds,
 /* Of those that left the host together each took as long as all. */
 static void learn_took(struct flights *f, const struct job *job, double took)
 {
-	if (has_moved(f, job))
+	if (took_of(f, job))
 		took = blend(flights_last(f, job), took);
 	set_took(f, job, took, bytes_of(job));
 }
@@ -235,11 +238,13 @@ static bool is_of(const struct flight *f, const struct job *job, uint32_t rank)
 
 static void drop_job(struct flights *f, const struct job *job)
 {
+	struct took *t = took_of(f, job);
+
 	for (size_t i = f->nr; i-- > 0;)
 		if (f->flight[i].job == job->id)
 			drop(f, i);
-	if (has_moved(f, job))
-		f->took[job->ix].job = 0;
+	if (t)
+		t->job = 0;
 }
 
 void flights_event(struct flights *f, const struct view *view,
